@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+#
+# tests/ has TAP tests, sorted into folders by what they need: C programs test_*.c, and scripts *.t.
+# fuzz_*.c and bench_*.c are programs too; any other C file is linked into all of them on demand.
+# Tests find what they test through SBX_BUILD and SBX_TOP; SBX_VARIANT says how it was built.
+
+TEST_SRC  := $(wildcard tests/*/test_*.c)
+FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
+BENCH_SRC := $(wildcard tests/bench/bench_*.c)
+HELP_SRC  := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC),$(wildcard tests/*/*.c))
+
+TEST_BINS  := $(TEST_SRC:%.c=$(B)/%.t)
+FUZZ_BINS  := $(FUZZ_SRC:%.c=$(B)/%)
+BENCH_BINS := $(BENCH_SRC:%.c=$(B)/%)
+TESTS      := $(TEST_BINS) $(wildcard tests/*/*.t)
+
+PROVEFLAGS   ?= --jobs $(JOBS)
+FUZZ_SECONDS ?= 60
+
+.PHONY: check asan fuzz fuzz-run bench lint everything tidy
+
+$(call objects,$(wildcard tests/*/*.c)): FLAGS := -Itests/libtap
+
+$(B)/tests/libtests.a: $(call objects,$(HELP_SRC))
+
+define link_test
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK_EXE) -o $@ $^ $(INIH) $(LIBS)
+endef
+$(TEST_BINS): $(B)/%.t: $(B)/obj/%.o $(B)/tests/libtests.a $(B)/lib/libsbx.a
+	$(link_test)
+$(BENCH_BINS) $(FUZZ_BINS): $(B)/%: $(B)/obj/%.o $(B)/tests/libtests.a $(B)/lib/libsbx.a
+	$(link_test)
+$(FUZZ_BINS): private LIBS := -fsanitize=fuzzer
+
+check: deps ## build and run all tests
+	@$(MAKE) all $(TEST_BINS) $(EXAMPLES)
+	@SBX_BUILD=$(abspath $(B)) SBX_TOP=$(CURDIR) SBX_VARIANT=$(VARIANT) \
+		prove $(PROVEFLAGS) $(TESTS)
+
+asan: ## the same tests under AddressSanitizer and UBSan
+	@$(MAKE) VARIANT=asan check
+
+fuzz: ## run each fuzzer for FUZZ_SECONDS (60)
+	$(call need,build fuzz)
+	@$(MAKE) VARIANT=fuzz fuzz-run
+
+fuzz-run: $(FUZZ_BINS) $(B)/policy.dict
+	@tests/fuzz/run.sh $(B) $(FUZZ_SECONDS) $(notdir $(FUZZ_BINS))
+
+bench: ## measure: verdicts, load times, image sizes
+	$(call need,build bench)
+	@$(MAKE) all $(BENCH_BINS)
+	@export SBX_BUILD=$(abspath $(B)) SBX_TOP=$(CURDIR); \
+	for program in $(BENCH_BINS) $(wildcard tests/bench/*.sh); do \
+		echo "== $${program##*/}"; $$program || exit; \
+	done
+
+lint: ## warnings as errors, may-use proof, layout, analyzers
+	$(call need,build lint)
+	@$(MAKE) VARIANT=lint-gcc everything
+	@$(MAKE) VARIANT=lint-clang everything
+	$(call say,PROVE,the may-use table)
+	$(Q)tests/lint/may-use.sh build/lint-gcc
+	$(Q)tests/lint/may-use.sh build/lint-clang
+	$(Q)tests/lint/banned.sh $(C_FILES) $(H_FILES) $(wildcard */*.def)
+	$(call say,FORMAT,*.c *.h)
+	$(Q)clang-format --dry-run --Werror $(C_FILES) $(H_FILES)
+	$(call say,C++,policy/sbx.h)
+	$(Q)clang -x c++ -fsyntax-only -Wall -Wextra -Werror policy/sbx.h
+	@$(MAKE) VARIANT=lint-clang tidy
+	$(call say,CHECK,cppcheck)
+	$(Q)cppcheck --quiet -j $(JOBS) --enable=warning,performance,portability --std=c11 \
+		--inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 \
+		$(DEFINES) -DSBX_DATADIR='""' -Itests/libtap $(C_FILES)
+	$(call say,CHECK,shell scripts)
+	$(Q)tests/lint/shell.sh
+
+# All that can be compiled; the fuzzers only link where clang instruments them.
+everything: all $(TEST_BINS) $(BENCH_BINS) $(call objects,$(FUZZ_SRC)) $(EXAMPLES)
+everything: $(B)/lib/libsbx-eval.a
+
+tidy: $(C_FILES:%=$(B)/tidy/%)
+$(B)/tidy/%: % .clang-tidy $(H_FILES) $(wildcard */*.def)
+	$(call say,TIDY,$<)
+	@mkdir -p $(@D)
+	$(Q)clang-tidy --quiet $< -- -std=gnu11 $(DEFINES) -DSBX_DATADIR='""' -Itests/libtap \
+		>$@.log 2>&1 || { cat $@.log; exit 1; }
+	@touch $@
