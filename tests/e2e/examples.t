@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# The examples do what they say: policies pass their own tests, the C program asks, the demo runs.
+set -u
+: "${SBX_TOP:=$PWD}" "${SBX_BUILD:=$PWD/build/release}"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export HOME=$dir/home
+mkdir "$HOME"
+policy=$SBX_BUILD/bin/sbx-policy
+query=$SBX_BUILD/examples/query-c/query
+count=0
+
+result() # STATUS NAME
+{
+	count=$((count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $count - $2"
+	else
+		echo "not ok $count - $2"
+		[ ! -s "$dir/out" ] || sed 's/^/# /' "$dir/out"
+	fi
+}
+
+cd "$SBX_TOP/examples" || exit
+for file in */policy.ini; do
+	"$policy" lint -p "$file" >"$dir/out" 2>&1
+	result $? "lint passes on $file"
+	grep -Eq ' [1-9][0-9]* tests?, 0 failed$' "$dir/out"
+	result $? 'which has tests of its own'
+	[ "$("$policy" describe -p "$file" | head -n 1)" = '# Your sandbox' ]
+	result $? 'and can be described'
+done
+
+# Paths are shown as in the policy's own folder, so the answers do not depend on where it is.
+cd portfolio || exit
+cat >"$dir/expected" <<'END'
+read pipeline/positions.csv: allowed
+write pipeline/positions.csv: Permission denied
+sbx: Cannot write to 'pipeline/positions.csv' (FOLDER/pipeline/positions.csv): path is read-only.
+sbx:   Writable paths: ./portfolio
+sbx:   By: policy.ini:13 read = ./pipeline
+sbx:   To allow it, the user can add to [paths] in policy.ini: write = ./pipeline/positions.csv
+connect to example.com:443: Permission denied
+sbx: Cannot connect to 'example.com:443': destination not allowed.
+sbx:   Allowed destinations: api.github.com:443
+sbx:   By: no rule matches; policy.ini decides.
+sbx:   To allow it, the user can add to [network] in policy.ini: connect = example.com:443
+END
+"$query" policy.ini pipeline/positions.csv example.com:443 >"$dir/raw" 2>&1
+[ $? -eq 1 ]
+result $? 'query-c exits with 1 when something is refused'
+sed "s|($(pwd -P)/|(FOLDER/|" "$dir/raw" | diff "$dir/expected" - >"$dir/out"
+result $? 'and explains what was refused, and only that'
+"$query" policy.ini portfolio/new.md api.github.com:443 >"$dir/out" 2>&1
+result $? 'it exits with 0 when all is allowed, a new file included'
+printf '[paths]\nraed = .\n' >"$dir/bad.ini"
+"$query" "$dir/bad.ini" x y:1 >"$dir/out" 2>&1
+[ $? -eq 125 ] && grep -q "bad.ini:2: unknown key 'raed'" "$dir/out"
+result $? 'a bad policy is reported with its line'
+
+if [ "${SBX_VARIANT:-release}" = release ]; then
+	# With the PREFIX that was built for, so that nothing is built again beside other tests.
+	prefix=$(cat "$SBX_BUILD/prefix")
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -C "$SBX_TOP" install \
+		PREFIX="$prefix" DESTDIR="$dir/stage" >"$dir/out" 2>&1 &&
+		mv "$dir/stage$prefix" "$dir/installed"
+	result $? 'sbx can be installed'
+	export PKG_CONFIG_PATH=$dir/installed/lib/pkgconfig
+	# shellcheck disable=SC2046 # flags
+	cc -Wall -Werror -o "$dir/query" "$SBX_TOP/examples/query-c/query.c" \
+		$(pkg-config --cflags --libs sbx) -Wl,-rpath,"$dir/installed/lib" >"$dir/out" 2>&1
+	result $? 'query-c builds with what pkg-config says'
+	"$dir/query" policy.ini pipeline/positions.csv example.com:443 2>&1 |
+		diff "$dir/raw" - >"$dir/out"
+	result $? 'and answers the same'
+fi
+
+cd "$dir" || exit
+"$SBX_TOP/examples/portfolio/demo.sh" >"$dir/out" 2>&1
+result $? 'the demo runs from any folder'
+grep -q "^sbx: Can connect to 'api.github.com:443'" "$dir/out" &&
+	grep -q "^sbx: Cannot read '/etc/passwd'" "$dir/out" &&
+	grep -q '0 failed$' "$dir/out"
+result $? 'it shows what is allowed, what is refused, and the tests'
+! grep -q $'\e' "$dir/out"
+result $? 'without colours where there is no terminal'
+echo "1..$count"
