@@ -600,7 +600,7 @@ static bool add_speeches(struct build *build)
 		if (!speech)
 			return false;
 		speech->flags |= SBX_SPEECH_MAKE_DIR;
-		keep_first(&speech->add[SBX_RIGHT_WRITE_INDEX], build->make_dirs.list[i].rule);
+		keep_first(&speech->make_dir, build->make_dirs.list[i].rule);
 	}
 	return true;
 }

@@ -229,9 +229,13 @@ int cmd_resolve(const struct command *command)
 
 static bool write_image(const char *path, const void *bytes, size_t size)
 {
-	FILE *to = fopen(path, "wbe");
-	bool written = to && fwrite(bytes, 1, size, to) == size;
+	FILE *to;
+	bool written;
 
+	if (!strcmp(path, "-"))
+		return fwrite(bytes, 1, size, stdout) == size;
+	to = fopen(path, "wbe");
+	written = to && fwrite(bytes, 1, size, to) == size;
 	return to && fclose(to) == 0 && written;
 }
 
@@ -243,7 +247,7 @@ int cmd_compile(const struct command *command)
 	int status;
 
 	if (!command->output) {
-		complain("'compile' needs a file to write to (-o FILE)");
+		complain("'compile' needs a file to write to (-o FILE, - is standard output)");
 		return EXIT_USAGE;
 	}
 	status = command_load(command, &policy);

@@ -57,6 +57,20 @@ static void list_kind(const struct sbx_image *image, enum sbx_rule_kind kind, co
 	printf("%s", count ? "\n" : "");
 }
 
+static void list_sockets(const struct sbx_image *image)
+{
+	struct sbx_allowed allowed = { .image = image, .right = SBX_RIGHT_SOCKET };
+	uint32_t index;
+	int count = 0;
+
+	while ((index = sbx_allowed_next(&allowed)) != SBX_NONE) {
+		printf("%s`", count++ ? ", " : "- And to the sockets: ");
+		print_clean(stdout, sbx_str(image, sbx_rules(image)[index].written));
+		printf("`");
+	}
+	printf("%s", count ? "\n" : "");
+}
+
 static void list_sections(const struct sbx_image *image, const char *cwd)
 {
 	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_sections); i++) {
@@ -119,6 +133,7 @@ static void describe_network(const struct sbx_image *image, const char *cwd)
 		break;
 	case SBX_NETWORK_FILTERED:
 		list_kind(image, SBX_RULE_CONNECT, "- You may connect to: ", cwd);
+		list_sockets(image);
 		list_kind(image, SBX_RULE_BIND, "- You may listen on: ", cwd);
 		list_kind(image, SBX_RULE_NET_DENY, "- Never: ", cwd);
 		printf("- Anything else is refused at once, and its name does not resolve. That is "

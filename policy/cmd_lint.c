@@ -136,7 +136,21 @@ static bool is_protected_place(const struct sbx_image *image, const struct sbx_t
 	return false;
 }
 
-/* Whether the folder above already has all that the rule gives, or lacks all that it takes. */
+/* Whether any rule on the way gives what this one takes. */
+static void check_takes(struct lint *lint, const struct sbx_rule *rule,
+			const struct sbx_trace *trace)
+{
+	/* What is denied through a link has a second rule, where the link stands. */
+	if (rule->kind != SBX_RULE_DENY || (rule->flags & SBX_RULE_LINK))
+		return;
+	for (size_t i = 0; i < trace->count && i < trace->cap; i++)
+		if (sbx_rules(lint->image)[trace->steps[i].rule].rights)
+			return;
+	WARN(lint, rule, "'%s' never matters: nothing is allowed there anyway",
+	     text_of(lint, rule));
+}
+
+/* Whether the folder above already has all that the rule gives. */
 static void check_needed(struct lint *lint, const struct sbx_rule *rule, bool is_protected)
 {
 	const char *path = sbx_str(lint->image, rule->path);
@@ -157,10 +171,6 @@ static void check_needed(struct lint *lint, const struct sbx_rule *rule, bool is
 	    above.rule != SBX_NONE && (above.rights & rule->rights) == rule->rights)
 		WARN(lint, rule, "'%s' never matters: %s already allows it", text_of(lint, rule),
 		     name_rule(lint, above.rule, name, sizeof(name)));
-	/* What is denied through a link has a second rule, where the link stands. */
-	if (rule->kind == SBX_RULE_DENY && above.rights == 0 && !(rule->flags & SBX_RULE_LINK))
-		WARN(lint, rule, "'%s' never matters: nothing is allowed there anyway",
-		     text_of(lint, rule));
 }
 
 static void check_matters(struct lint *lint, uint32_t index)
@@ -172,8 +182,10 @@ static void check_matters(struct lint *lint, uint32_t index)
 	if (rule->flags & SBX_RULE_GLOB)
 		return;
 	(void)ask(lint, SBX_OP_READ, sbx_str(lint->image, rule->path), &trace);
-	if (!is_beaten(lint, index, &trace))
-		check_needed(lint, rule, is_protected_place(lint->image, &trace));
+	if (is_beaten(lint, index, &trace))
+		return;
+	check_takes(lint, rule, &trace);
+	check_needed(lint, rule, is_protected_place(lint->image, &trace));
 }
 
 static void check_exists(struct lint *lint, const struct sbx_rule *rule)

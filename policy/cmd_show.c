@@ -23,26 +23,37 @@ static const struct {
 #include "env.def"
 };
 
+/* Escaped text of any length, a slice at a time; characters are not torn apart. */
+static void print_escaped(FILE *to, const char *text, enum sbx_escape how)
+{
+	size_t len = strlen(text);
+
+	while (len > 0) {
+		size_t slice = len > 256 ? 256 : len;
+		char escaped[256 * 12 + 1];
+		struct sbx_out out;
+
+		while (slice < len && slice > 250 && ((unsigned char)text[slice] & 0xc0) == 0x80)
+			slice--;
+		sbx_out_init(&out, escaped, sizeof(escaped));
+		sbx_out_escaped(&out, text, slice, how);
+		(void)sbx_out_finish(&out);
+		(void)fputs(escaped, to);
+		text += slice;
+		len -= slice;
+	}
+}
+
 void print_json(FILE *to, const char *text)
 {
-	char escaped[PATH_MAX * 6 + 3];
-	struct sbx_out out;
-
-	sbx_out_init(&out, escaped, sizeof(escaped));
-	sbx_out_json(&out, text);
-	(void)sbx_out_finish(&out);
-	(void)fputs(escaped, to);
+	(void)fputc('"', to);
+	print_escaped(to, text, SBX_ESCAPE_JSON);
+	(void)fputc('"', to);
 }
 
 void print_clean(FILE *to, const char *text)
 {
-	char clean[PATH_MAX * 4];
-	struct sbx_out out;
-
-	sbx_out_init(&out, clean, sizeof(clean));
-	sbx_out_escaped(&out, text, strlen(text), SBX_ESCAPE_PLAIN);
-	(void)sbx_out_finish(&out);
-	(void)fputs(clean, to);
+	print_escaped(to, text, SBX_ESCAPE_PLAIN);
 }
 
 void print_where(FILE *to, const struct sbx_image *image, uint32_t file, uint32_t line)
@@ -154,6 +165,45 @@ static void show_sections(const struct sbx_image *image)
 	}
 }
 
+/* Null where there is none, as check has it. */
+static void line_json(uint32_t line)
+{
+	if (line)
+		printf(",\"line\":%u", line);
+	else
+		printf(",\"line\":null");
+}
+
+static void items_json(const struct sbx_image *image, struct sbx_range items)
+{
+	printf("[");
+	for (uint32_t i = 0; i < items.count; i++) {
+		printf("%s", i ? "," : "");
+		print_json(stdout, sbx_str(image, sbx_items(image)[items.first + i].text));
+	}
+	printf("]");
+}
+
+static void sections_json(const struct sbx_image *image)
+{
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_sections); i++) {
+		const struct sbx_section *section = &sbx_sections(image)[i];
+
+		printf("%s\n{\"name\":\"%s\",\"root\":", i ? "," : "",
+		       sbx_str(image, section->name));
+		print_json(stdout, sbx_str(image, sbx_rules(image)[section->rule].path));
+		printf(",\"suffixes\":");
+		items_json(image, section->suffixes);
+		if (section->max_bytes == UINT64_MAX)
+			printf(",\"max_file_bytes\":null,\"reason\":");
+		else
+			printf(",\"max_file_bytes\":%llu,\"reason\":",
+			       (unsigned long long)section->max_bytes);
+		print_json(stdout, sbx_str(image, section->reason));
+		printf("}");
+	}
+}
+
 static void rules_json(const struct command *command, const struct sbx_image *image)
 {
 	bool first = true;
@@ -168,7 +218,8 @@ static void rules_json(const struct command *command, const struct sbx_image *im
 		print_json(stdout, sbx_str(image, rule->path));
 		printf(",\"file\":");
 		print_json(stdout, sbx_str(image, sbx_files(image)[rule->file].name));
-		printf(",\"line\":%u,\"text\":", rule->line);
+		line_json(rule->line);
+		printf(",\"text\":");
 		print_json(stdout, sbx_str(image, rule->text));
 		printf(",\"profile\":%s,\"missing\":%s}",
 		       rule->flags & SBX_RULE_PROFILE ? "true" : "false",
@@ -193,21 +244,15 @@ static void settings_json(const struct sbx_image *image)
 			print_json(stdout, sbx_value_public((enum sbx_key)key,
 							    sbx_str(image, setting->text), public));
 		} else {
-			for (uint32_t i = 0; i < setting->items.count; i++) {
-				printf("%s", i ? "," : "[");
-				print_json(
-					stdout,
-					sbx_str(image,
-						sbx_items(image)[setting->items.first + i].text));
-			}
-			printf("]");
+			items_json(image, setting->items);
 		}
 		printf(",\"file\":");
 		if (setting->file == SBX_NONE)
 			printf("null");
 		else
 			print_json(stdout, sbx_str(image, sbx_files(image)[setting->file].name));
-		printf(",\"line\":%u}", setting->line);
+		line_json(setting->line);
+		printf("}");
 		first = false;
 	}
 }
@@ -236,6 +281,8 @@ static void show(const struct command *command, const struct sbx_image *image)
 		rules_json(command, image);
 		printf("],\"settings\":[");
 		settings_json(image);
+		printf("],\"paths\":[");
+		sections_json(image);
 		printf("]}\n");
 		return;
 	}

@@ -46,6 +46,7 @@ struct draft_section {
 	unsigned int line;
 	const char *name;
 	size_t first; /* its first entry; the others follow */
+	bool bad; /* something in it was wrong, and reported */
 };
 
 /* A rule on its way into the image. */

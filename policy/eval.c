@@ -22,6 +22,7 @@ struct heard {
 	uint32_t lock;
 	uint32_t unix_deny;
 	uint32_t add[SBX_RIGHT_COUNT];
+	uint32_t make_dir;
 	uint8_t take_kind;
 	uint8_t set_rights;
 	uint8_t add_rights;
@@ -73,13 +74,13 @@ static void keep_first(uint32_t *kept, uint32_t rule)
 
 static void note_words(struct walk *walk, const struct sbx_speech *speech)
 {
+	const uint32_t *words = sbx_words(walk->image) + speech->words.first;
 	struct sbx_trace *trace = walk->trace;
+	size_t room = trace->count < trace->cap ? trace->cap - trace->count : 0;
 
-	for (uint32_t i = 0; i < speech->words.count; i++, trace->count++)
-		if (trace->count < trace->cap)
-			trace->steps[trace->count] =
-				(struct sbx_step){ sbx_words(walk->image)[speech->words.first + i],
-						   walk->len };
+	for (uint32_t i = 0; i < speech->words.count && i < room; i++)
+		trace->steps[trace->count + i] = (struct sbx_step){ words[i], walk->len };
+	trace->count += speech->words.count;
 }
 
 static void hear(struct walk *walk, struct heard *heard, uint32_t index)
@@ -101,6 +102,7 @@ static void hear(struct walk *walk, struct heard *heard, uint32_t index)
 	keep_first(&heard->protect, speech->protect);
 	keep_first(&heard->lock, speech->lock);
 	keep_first(&heard->unix_deny, speech->unix_deny);
+	keep_first(&heard->make_dir, speech->make_dir);
 	if (walk->trace)
 		note_words(walk, speech);
 }
@@ -302,7 +304,7 @@ static void apply(const struct sbx_image *image, struct state *state, const stru
 		add(state, heard);
 	protect(state, heard, is_file);
 	state->flags = heard->flags & (SBX_SPEECH_MISSING | SBX_SPEECH_MAKE_DIR);
-	state->make_dir = heard->add[SBX_RIGHT_WRITE_INDEX];
+	state->make_dir = heard->make_dir;
 	if (heard->take_kind)
 		state->flags &= ~SBX_SPEECH_MAKE_DIR;
 }

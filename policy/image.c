@@ -109,6 +109,7 @@ static bool speech_ok(const struct sbx_image *image, const struct sbx_speech *sp
 	       is_index_or_none(image, SBX_TABLE_rules, speech->protect) &&
 	       is_index_or_none(image, SBX_TABLE_rules, speech->lock) &&
 	       is_index_or_none(image, SBX_TABLE_rules, speech->unix_deny) &&
+	       is_index_or_none(image, SBX_TABLE_rules, speech->make_dir) &&
 	       is_range(image, SBX_TABLE_words, speech->words) &&
 	       speech->set_rights <= SBX_RIGHTS_ALL && speech->add_rights <= SBX_RIGHTS_ALL;
 }

@@ -151,12 +151,12 @@ struct sbx_speech {
 	uint32_t lock;
 	uint32_t unix_deny;
 	uint32_t add[SBX_RIGHT_COUNT]; /* rule that adds each right */
+	uint32_t make_dir; /* rule of the missing root that MAKE_DIR is about */
 	struct sbx_range words; /* every rule, in 'words' */
 	uint8_t take_kind; /* enum sbx_rule_kind of 'take' */
 	uint8_t set_rights; /* what a [path] section sets */
 	uint8_t add_rights;
 	uint8_t flags;
-	uint32_t pad;
 };
 
 struct sbx_slot {

@@ -86,14 +86,20 @@ static void on_section(void *arg, unsigned int line, const char *name)
 	}
 	if (copy)
 		(void)DRAFT_PUSH(draft, &draft->sections,
-				 (struct draft_section){ reading->file, line, copy,
-							 draft->entries.count });
+				 (struct draft_section){ .file = reading->file,
+							 .line = line,
+							 .name = copy,
+							 .first = draft->entries.count });
 }
 
 static void on_error(void *arg, unsigned int line, const char *text)
 {
 	struct reading *reading = arg;
+	struct sbx_draft *draft = reading->draft;
 
+	if (draft->sections.count &&
+	    draft->sections.list[draft->sections.count - 1].file == reading->file)
+		draft->sections.list[draft->sections.count - 1].bad = true;
 	if (reading->option)
 		sbx_draft_error(reading->draft, SBX_NONE, 0, "%s: %s", reading->option, text);
 	else
@@ -170,6 +176,11 @@ static bool may_be_read(struct sbx_draft *draft, uint32_t file, int fd)
 		sbx_draft_error(draft, file, 0, "cannot be read: %s", strerror(errno));
 		return false;
 	}
+	/* What comes through a pipe, as from <(…), stands in no folder. */
+	if (!S_ISREG(st.st_mode)) {
+		draft->files.list[file].dir = draft->cwd;
+		draft->files.list[file].path = "";
+	}
 	if (S_ISDIR(st.st_mode)) {
 		sbx_draft_error(draft, file, 0, "is a directory, not a policy file");
 		return false;
@@ -189,8 +200,11 @@ static bool locate(struct sbx_draft *draft, const char *base, const char *name, 
 {
 	struct sbx_resolved at;
 	const char *slash;
+	int error =
+		sbx_resolve_path(base, name, SBX_RESOLVE_NOFOLLOW | SBX_RESOLVE_MISSING, NULL, &at);
 
-	if (sbx_resolve_path(base, name, SBX_RESOLVE_NOFOLLOW | SBX_RESOLVE_MISSING, NULL, &at) < 0)
+	errno = -error;
+	if (error < 0)
 		return false;
 	slash = strrchr(at.path, '/');
 	*path = sbx_draft_copy(draft, at.path, strlen(at.path));
@@ -423,12 +437,26 @@ static void include_profile(struct sbx_draft *draft, const struct draft_entry *e
 		read_file(draft, "/", file, entry);
 }
 
+/* An included file, named as seen from where the user stands. */
+static const char *name_include(struct sbx_draft *draft, const struct draft_entry *entry)
+{
+	const char *from = draft->files.list[entry->file].name;
+	const char *slash = strrchr(from, '/');
+	const char *text = entry->text;
+
+	if (!slash || text[0] == '/' || text[0] == '~' || text[0] == '$')
+		return text;
+	while (!strncmp(text, "./", 2))
+		text += 2;
+	return sbx_draft_join(draft, from, (size_t)(slash - from) + 1, text, "");
+}
+
 static void include_file(struct sbx_draft *draft, const struct draft_entry *entry)
 {
 	const struct draft_file *from = &draft->files.list[entry->file];
 	const char *text =
 		entry->quoted ? entry->text : sbx_draft_expand(draft, entry, entry->text);
-	struct draft_file file = { .name = entry->text,
+	struct draft_file file = { .name = name_include(draft, entry),
 				   .role = SBX_FILE_INCLUDE,
 				   .level = level_below(draft, entry->file),
 				   .parent = entry->file };
@@ -438,7 +466,7 @@ static void include_file(struct sbx_draft *draft, const struct draft_entry *entr
 		return;
 	if (!locate(draft, from->dir, text, &path, &dir)) {
 		sbx_draft_error(draft, entry->file, entry->line, "cannot include '%s': %s",
-				entry->text, strerror(ENOENT));
+				entry->text, strerror(errno));
 		return;
 	}
 	cycle = find_cycle(draft, entry->file, path);

@@ -133,7 +133,6 @@ static void report_errors(const struct sbx_errors *errors, int error)
 
 int command_load(const struct command *command, struct sbx_policy **policy)
 {
-	const char *image = getenv("SANDBOX_SBX_IMAGE");
 	struct sbx_errors errors;
 	int error;
 
@@ -142,7 +141,7 @@ int command_load(const struct command *command, struct sbx_policy **policy)
 		if (!error)
 			return 0;
 		/* Inside a sandbox whose policy is gone, another one would be a wrong answer. */
-		if (error != -ENOENT || (image && *image)) {
+		if (error != -ENOENT) {
 			complain("the policy of this sandbox cannot be read: %s", strerror(-error));
 			return EXIT_POLICY;
 		}
@@ -211,6 +210,8 @@ static int parse(struct command *command, const char **files, int count, char **
 	command->args = args;
 	command->load.files = files;
 	opterr = 0;
+	/* Options may stand behind the command, whatever the user's shell is set up for. */
+	(void)unsetenv("POSIXLY_CORRECT");
 	while (!stop && (option = getopt_long(count, args, ":p:o:h", long_options, NULL)) != -1)
 		stop = take_option(command, files, option);
 	command->args = args + optind;
@@ -229,7 +230,9 @@ static int dispatch(struct command *command)
 		if (strcmp(commands[i].name, command->name) != 0)
 			continue;
 		if (!*commands[i].args && command->arg_count)
-			return usage("too many arguments for", command->name);
+			return usage("a policy is given with -p, not as", command->args[0]);
+		if (command->json && commands[i].run == cmd_describe)
+			return usage("there is no JSON of", command->name);
 		return commands[i].run(command);
 	}
 	return usage("unknown command", command->name);

@@ -125,6 +125,10 @@ static const char *expand_one(struct sbx_draft *draft, const struct draft_entry 
 	if (value && *value)
 		sbx_draft_error(draft, entry->file, entry->line,
 				"the value of '${%s}' cannot be part of a path", name);
+	else if (!entry->optional && name && strchr(name, ':'))
+		sbx_draft_error(draft, entry->file, entry->line,
+				"'%s' was not found in PATH, and the line needs it",
+				strchr(name, ':') + 1);
 	else if (!entry->optional && name)
 		sbx_draft_error(
 			draft, entry->file, entry->line,
@@ -190,6 +194,8 @@ static const char *component_fault(const char *name, size_t len)
 {
 	const char *stars = memmem(name, len, "**", 2);
 
+	if (memchr(name, '[', len) || memchr(name, '{', len))
+		return "only '*', '**' and '?' are patterns (write a line for each name)";
 	if (stars && len != 2)
 		return "'**' must stand alone between slashes";
 	if ((len == 1 && name[0] == '.') || (len == 2 && !memcmp(name, "..", 2)))
@@ -261,7 +267,8 @@ static void report_missing(struct sbx_draft *draft, const struct draft_entry *en
 {
 	const char *rest = at->path + at->existing;
 	bool last = strrchr(at->path, '/') == rest;
-	const char *near = last ? near_name(draft, at->path) : NULL;
+	bool is_said = draft->errors->count < SBX_MAX_ERRORS;
+	const char *near = last && is_said ? near_name(draft, at->path) : NULL;
 
 	if (near)
 		sbx_draft_error(
@@ -295,6 +302,21 @@ static bool quoted_by_mistake(struct sbx_draft *draft, const struct draft_entry 
 	return true;
 }
 
+/* Other tools know more patterns than we do: what would silently match nothing is refused. */
+static bool foreign_pattern(struct sbx_draft *draft, const struct draft_entry *entry,
+			    const char *text, const struct sbx_resolved *at)
+{
+	if (entry->quoted || at->existing == strlen(at->path) ||
+	    !strpbrk(at->path + at->existing, "[{"))
+		return false;
+	sbx_draft_error(
+		draft, entry->file, entry->line,
+		"'%s' does not exist, and only '*', '**' and '?' are patterns (quote it if it "
+		"is a name)",
+		text);
+	return true;
+}
+
 static enum draft_path_result resolve_literal(struct sbx_draft *draft,
 					      const struct draft_entry *entry, const char *text,
 					      const char *literal, enum draft_path_need need,
@@ -311,8 +333,10 @@ static enum draft_path_result resolve_literal(struct sbx_draft *draft,
 	if (error == -EACCES && need == DRAFT_PATH_ANY && !strstr(literal, "..")) {
 		const char *name = lexical(draft, base, literal);
 
-		if (!name || strlen(name) >= sizeof(at->path))
+		if (!name || strlen(name) >= sizeof(at->path)) {
+			sbx_draft_error(draft, entry->file, entry->line, "'%s' is too long", text);
 			return DRAFT_PATH_BAD;
+		}
 		*at = (struct sbx_resolved){ .size = -1 };
 		memcpy(at->path, name, strlen(name) + 1);
 		return DRAFT_PATH_OK;
@@ -324,7 +348,7 @@ static enum draft_path_result resolve_literal(struct sbx_draft *draft,
 				strerror(-error));
 		return DRAFT_PATH_BAD;
 	}
-	if (quoted_by_mistake(draft, entry, text, at))
+	if (quoted_by_mistake(draft, entry, text, at) || foreign_pattern(draft, entry, text, at))
 		return DRAFT_PATH_BAD;
 	if (at->existing == strlen(at->path) || need != DRAFT_PATH_EXISTING || draft->load->lenient)
 		return DRAFT_PATH_OK;

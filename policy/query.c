@@ -120,7 +120,7 @@ int sbx_load_running(struct sbx_policy **policy)
 		return -ENOENT;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
+		return errno == ENOENT ? -ESTALE : -errno;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
 	    st.st_size <= SBX_MAX_IMAGE)
 		bytes = malloc((size_t)st.st_size);
@@ -412,6 +412,7 @@ static int check_section(const struct sbx_policy *policy, const char *path, int6
 	if (error || asked.verdict.section == SBX_NONE)
 		return error;
 	asked.request.size = size;
+	asked.request.is_dir |= size >= 0; /* only the size: folders have no suffix */
 	asked.verdict.error = 0;
 	(void)sbx_eval_section(policy->image, &asked.request, &asked.verdict);
 	return -asked.verdict.error;
@@ -424,9 +425,7 @@ int sbx_check_suffix(const struct sbx_policy *policy, const char *path)
 
 int sbx_check_size(const struct sbx_policy *policy, const char *path, uint64_t bytes)
 {
-	int error = check_section(policy, path, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
-
-	return error == -EACCES ? 0 : error;
+	return check_section(policy, path, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
 }
 
 int sbx_explain(const struct sbx_policy *policy, enum sbx_op op, const char *target,

@@ -97,7 +97,7 @@ struct sbx_policy;
 /* -EINVAL when the policy is bad and 'errors' says why; other errors are the system's. */
 int sbx_load(const struct sbx_load *load, struct sbx_policy **policy, struct sbx_errors *errors);
 
-/* The policy of the sandbox this process runs in; -ENOENT outside of one. */
+/* The policy of the sandbox this process runs in; -ENOENT outside of one, -ESTALE when it is gone. */
 int sbx_load_running(struct sbx_policy **policy);
 
 /* A compiled policy: flat bytes that may be written to a file and loaded again. */

@@ -20,8 +20,13 @@ static bool is_limit(enum sbx_key key)
 	return !strcmp(sbx_keys[key].section, "limits");
 }
 
-static bool same_value(const struct draft_entry *a, const struct draft_entry *b)
+static bool same_value(const struct sbx_draft *draft, const struct draft_entry *a,
+		       const struct draft_entry *b)
 {
+	/* A relative path means another place in another folder. */
+	if (sbx_keys[a->key].type == SBX_TYPE_PATH && a->text[0] != '/' &&
+	    strcmp(draft->files.list[a->file].dir, draft->files.list[b->file].dir) != 0)
+		return false;
 	return !strcmp(a->text, b->text) ||
 	       ((a->value || sbx_keys[a->key].type == SBX_TYPE_SWITCH) && a->value == b->value);
 }
@@ -37,7 +42,7 @@ static void settle_entry(struct sbx_draft *draft, uint32_t index)
 	} else if (level_of(draft, entry) == level_of(draft, other)) {
 		if (is_limit(entry->key))
 			*settled = entry->value < other->value ? index : *settled;
-		else if (!same_value(entry, other))
+		else if (!same_value(draft, entry, other))
 			sbx_draft_error(draft, entry->file, entry->line,
 					"'%s' contradicts '%s' in %s", sbx_draft_text(draft, entry),
 					sbx_draft_text(draft, other),
@@ -90,7 +95,7 @@ static void check_sections(struct sbx_draft *draft)
 		const struct draft_section *section = &draft->sections.list[i];
 
 		for (size_t k = 0; k < sizeof(needed) / sizeof(needed[0]); k++)
-			if (!sbx_draft_section_entry(draft, i, needed[k]))
+			if (!section->bad && !sbx_draft_section_entry(draft, i, needed[k]))
 				sbx_draft_error(draft, section->file, section->line,
 						"[path %s] has no '%s'", section->name,
 						sbx_keys[needed[k]].name);

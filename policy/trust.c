@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* Root may run a policy of its own and one of whoever called sudo. */
@@ -57,9 +58,29 @@ static bool folder_is_open(const char *path, char *folder, size_t size)
 	return false;
 }
 
+/* Where the open file really is; a linked policy stands in two places. */
+static bool real_path(int fd, char path[PATH_MAX])
+{
+	char link[40];
+	ssize_t len;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, PATH_MAX - 1);
+	if (len <= 0)
+		return false;
+	path[len] = '\0';
+	return path[0] == '/';
+}
+
+/* With an access list the group bits are its mask, and say of nobody in particular that he may. */
+static bool has_access_list(int fd)
+{
+	return fgetxattr(fd, "system.posix_acl_access", NULL, 0) > 0;
+}
+
 const char *sbx_trust(int fd, const char *path, char why[256])
 {
-	char folder[PATH_MAX];
+	char folder[PATH_MAX], real[PATH_MAX];
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
@@ -67,10 +88,11 @@ const char *sbx_trust(int fd, const char *path, char why[256])
 	else if (!is_invoking_user(st.st_uid))
 		(void)snprintf(why, 256, "belongs to another user (uid %lu)",
 			       (unsigned long)st.st_uid);
-	else if (others_may_write(&st))
+	else if (others_may_write(&st) || ((st.st_mode & S_IWGRP) && has_access_list(fd)))
 		(void)snprintf(why, 256, "may be written by others (mode %04o; chmod go-w helps)",
 			       (unsigned int)st.st_mode & 07777);
-	else if (folder_is_open(path, folder, sizeof(folder)))
+	else if (folder_is_open(path, folder, sizeof(folder)) ||
+		 (real_path(fd, real) && folder_is_open(real, folder, sizeof(folder))))
 		(void)snprintf(why, 256, "stands in '%.150s', where everybody may replace it",
 			       folder);
 	else
