@@ -1,0 +1,202 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# What the tests of the command share. A test sources it, calls 'run' and the checks below, and ends
+# with 'finish', which prints the plan. It then works in $DIR/work, a folder of its own that goes away
+# at the end, with a HOME of its own.
+#
+# As root, 'finish' first runs the whole test again as an ordinary user, on a copy of what is tested:
+# both must hold. Such a second run has SBX_AGAIN set.
+
+umask 022
+export LC_ALL=C
+unset -v SANDBOX_SBX_IMAGE SUDO_UID POSIXLY_CORRECT SSL_CERT_FILE SSL_CERT_DIR CURL_CA_BUNDLE \
+	REQUESTS_CA_BUNDLE NODE_EXTRA_CA_CERTS PYENV_ROOT PYENV_VERSION CDPATH
+
+SBX_TOP=$(cd "${SBX_TOP:-.}" && pwd) || exit
+SBX_BUILD=$(cd "${SBX_BUILD:-$SBX_TOP/build/release}" && pwd) || exit
+SBX=$SBX_BUILD/bin/sbx-policy
+PYTHON=/usr/bin/python3
+[ -x "$PYTHON" ] || PYTHON=python3
+NOBODY=65534
+COUNT=0
+FAILED=0
+STATUS=0
+
+is_root() { [ "$(id -u)" -eq 0 ]; }
+
+# Runs a command without any rights when this is root, else as it is.
+as_user() # COMMAND...
+{
+	if is_root; then
+		setpriv --reuid="$NOBODY" --regid="$NOBODY" --clear-groups --inh-caps=-all -- "$@"
+	else
+		"$@"
+	fi
+}
+
+cleanup()
+{
+	cd /
+	chmod -R u+rwX "$DIR" 2>/dev/null
+	rm -rf "$DIR"
+}
+
+# Links on the way would make every message longer, and an ordinary user must be able to get there.
+DIR=$(mktemp -d) && DIR=$(cd "$DIR" && pwd -P) && chmod 755 "$DIR" || exit
+trap cleanup EXIT
+if ! as_user test -x "$DIR" && ! { rmdir "$DIR" && DIR=$(mktemp -d /tmp/XXXXXXXX) && chmod 755 "$DIR"; }; then
+	echo 'Bail out! no folder that an ordinary user can reach'
+	exit 1
+fi
+mkdir "$DIR/work" "$DIR/home"
+export HOME="$DIR/home"
+export TMPDIR="$DIR"
+cd "$DIR/work" || exit
+
+result() # STATUS NAME
+{
+	COUNT=$((COUNT + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $COUNT - $2"
+		return
+	fi
+	echo "not ok $COUNT - $2"
+	FAILED=$((FAILED + 1))
+	if [ -f "$DIR/out" ]; then
+		echo "# exit status $STATUS"
+		head -c 3000 "$DIR/out" | cat -v | sed 's/^/# out: /'
+		head -c 3000 "$DIR/err" | cat -v | sed 's/^/# err: /'
+	fi
+}
+
+# Runs a command; what it says is in $DIR/out and $DIR/err, how it ends in $STATUS.
+run() # COMMAND...
+{
+	"$@" >"$DIR/out" 2>"$DIR/err"
+	STATUS=$?
+}
+
+sbx() # ARGUMENT...
+{
+	run "$SBX" "$@"
+}
+
+# The exit status, and that messages are where they belong: errors on standard error alone, answers
+# on standard output alone.
+is() # STATUS NAME
+{
+	local good=0
+
+	[ "$STATUS" -eq "$1" ] || good=1
+	case $1 in
+	0 | 1) [ ! -s "$DIR/err" ] || good=1 ;;
+	*) [ ! -s "$DIR/out" ] && [ -s "$DIR/err" ] || good=1 ;;
+	esac
+	result $good "$2"
+}
+
+has() # out|err TEXT NAME
+{
+	grep -qF -e "$2" "$DIR/$1"
+	result $? "$3"
+}
+
+hasnt() # out|err TEXT NAME
+{
+	! grep -qF -e "$2" "$DIR/$1"
+	result $? "$3"
+}
+
+# All of it, whatever the number of lines.
+says() # out|err TEXT NAME
+{
+	[ "$(cat "$DIR/$1")" = "$2" ]
+	result $? "$3"
+}
+
+is_json() { "$PYTHON" -m json.tool "$DIR/out" >"$DIR/json" 2>"$DIR/json.err"; }
+
+json() # NAME
+{
+	is_json
+	result $? "$1"
+}
+
+# A python expression about the answer, which is called 'j'.
+json_is() # EXPRESSION NAME
+{
+	"$PYTHON" -c 'import json, sys
+j = json.load(open(sys.argv[1]))
+sys.exit(not eval("(" + sys.argv[2] + ")"))' "$DIR/out" "$1" 2>"$DIR/json.err"
+	result $? "$2"
+}
+
+# Nothing that a terminal would act on, or that hides or turns around what is read.
+is_clean() # FILE...
+{
+	"$PYTHON" -c 'import sys, unicodedata
+for name in sys.argv[1:]:
+    text = open(name, "rb").read().decode("utf-8")
+    for c in text:
+        if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+            sys.exit(1)' "$@" 2>/dev/null
+}
+
+clean() # NAME
+{
+	is_clean "$DIR/out" "$DIR/err"
+	result $? "$1"
+}
+
+# A file from text with escapes as printf(1) knows them.
+file() # NAME TEXT
+{
+	case $1 in */*) mkdir -p "${1%/*}" ;; esac
+	printf '%b' "$2" >"$1"
+}
+
+# policy.ini, from text with escapes, beginning without any profile.
+policy() # TEXT
+{
+	printf '[sandbox]\ninclude = none\n%b' "$1" >policy.ini
+}
+
+# The test once more, by somebody without rights, on a copy that they can reach.
+again_as_user()
+{
+	local copy=$DIR/copy line plan=0 before=$COUNT test
+
+	test=$(basename "$0")
+	mkdir -p "$copy/build" "$copy/tests" "$DIR/user" || return
+	cp -a "$SBX_BUILD/bin" "$SBX_BUILD/share" "$copy/build/" &&
+		cp -a "$SBX_TOP/tests/e2e" "$copy/tests/" &&
+		cp -a "$SBX_TOP/examples" "$copy/" &&
+		mkdir -p "$copy/build/lib" && cp -a "$SBX_BUILD"/lib/lib* "$copy/build/lib/" || return
+	chown -R 0:0 "$copy" && chmod -R u+rwX,go+rX,go-w "$copy" && chown "$NOBODY" "$DIR/user" || return
+	while IFS= read -r line; do
+		case $line in
+		'ok '[0-9]* | 'not ok '[0-9]*)
+			COUNT=$((COUNT + 1))
+			case $line in not*) FAILED=$((FAILED + 1)) ;; esac
+			echo "${line%%ok *}ok $COUNT - as an ordinary user: ${line#* - }"
+			;;
+		1..[0-9]*) plan=${line#1..} ;;
+		*) echo "$line" ;;
+		esac
+	done < <(cd / && as_user env HOME="$DIR/user" TMPDIR="$DIR/user" SBX_AGAIN=yes \
+		SBX_TOP="$copy" SBX_BUILD="$copy/build" bash "$copy/tests/e2e/$test" 2>&1)
+	[ "$plan" -eq $((COUNT - before)) ]
+}
+
+finish()
+{
+	if is_root; then
+		STATUS=0
+		rm -f "$DIR/out"
+		again_as_user
+		result $? 'and all of it ran as an ordinary user too'
+	fi
+	echo "1..$COUNT"
+	[ "$FAILED" -eq 0 ]
+}
