@@ -68,21 +68,25 @@ static void walk_text(const struct sbx_image *image, const struct sbx_asked *ask
 		printf("sbx:     and %zu more\n", trace->count - kept);
 }
 
+/* Printed as it comes: nobody knows how long it gets. */
 static void walk_json(const struct sbx_image *image, const struct sbx_asked *asked,
-		      const struct sbx_trace *trace, struct sbx_out *out)
+		      const struct sbx_trace *trace)
 {
-	sbx_out_str(out, ",\"walk\":[");
+	printf(",\"walk\":[");
 	for (size_t i = 0; i < trace->count && i < trace->cap; i++) {
-		sbx_out_str(out, i ? ",{\"at\":" : "{\"at\":");
-		sbx_out_str(out, "\"");
-		if (asked->request.path)
-			sbx_out_escaped(out, asked->request.path, trace->steps[i].len,
-					SBX_ESCAPE_JSON);
-		sbx_out_str(out, "\",\"rule\":");
-		sbx_words_rule_json(image, trace->steps[i].rule, out);
-		sbx_out_str(out, "}");
+		char at[PATH_MAX], text[SBX_LINE_MAX * 2 + PATH_MAX * 6];
+		struct sbx_out out;
+
+		(void)snprintf(at, sizeof(at), "%.*s", (int)trace->steps[i].len,
+			       asked->request.path ? asked->request.path : "");
+		printf("%s{\"at\":", i ? "," : "");
+		print_json(stdout, at);
+		sbx_out_init(&out, text, sizeof(text));
+		sbx_words_rule_json(image, trace->steps[i].rule, &out);
+		(void)sbx_out_finish(&out);
+		printf(",\"rule\":%s}", text);
 	}
-	sbx_out_str(out, "]");
+	printf("]");
 }
 
 static void answer_json(const struct sbx_image *image, const struct sbx_asked *asked,
@@ -96,11 +100,11 @@ static void answer_json(const struct sbx_image *image, const struct sbx_asked *a
 	sbx_out_str(&out, "{\"v\":1,\"event\":\"check\",\"verdict\":");
 	sbx_out_str(&out, asked->verdict.allowed ? "\"allowed\"," : "\"refused\",");
 	sbx_words_json(&report, &out);
-	if (trace)
-		walk_json(image, asked, trace, &out);
-	sbx_out_str(&out, "}");
 	(void)sbx_out_finish(&out);
 	(void)fputs(text, stdout);
+	if (trace)
+		walk_json(image, asked, trace);
+	(void)fputs("}", stdout);
 }
 
 static void answer_text(const struct sbx_image *image, const struct sbx_asked *asked,

@@ -63,6 +63,7 @@ struct draft_rule {
 	size_t literal; /* how much of 'path' is no pattern */
 	size_t existing; /* how much of it exists */
 	const char *peer; /* of network rules, else NULL */
+	size_t order; /* in which it was made */
 };
 
 /* A program that variables named; the strings are empty when it was not found. */

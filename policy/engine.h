@@ -31,6 +31,7 @@ struct sbx_addr {
 struct sbx_request {
 	enum sbx_op op;
 	bool is_dir; /* what is there, or will be created, is a directory */
+	bool missing; /* nothing is there */
 	bool new_repo; /* the repository it belongs to did not exist at start */
 	uint16_t port;
 	int64_t size; /* of the file; negative when it does not matter */

@@ -414,12 +414,11 @@ static uint32_t find_hole(const struct walk *walk)
 
 /* False for what is not an absolute path without "..": nothing can be said of it. */
 static bool walk_path(const struct sbx_image *image, const struct sbx_request *request,
-		      const struct sbx_extra *extra, struct sbx_trace *trace, struct state *parent,
-		      struct state *here)
+		      const struct sbx_extra *extra, struct sbx_trace *trace, struct walk *walk,
+		      struct state *parent, struct state *here)
 {
 	const char *path = request->path;
 	size_t len = path ? strlen(path) : 0, pos = 0;
-	struct walk walk;
 	struct heard heard;
 	struct component part;
 	bool spoke = true;
@@ -427,9 +426,9 @@ static bool walk_path(const struct sbx_image *image, const struct sbx_request *r
 	state_clear(here);
 	if (len == 0 || path[0] != '/')
 		return false;
-	walk_start(&walk, image, trace);
+	walk_start(walk, image, trace);
 	heard_clear(&heard);
-	walk_root(&walk, &heard);
+	walk_root(walk, &heard);
 	if (extra)
 		hear_extra(extra, path, 1, &heard);
 	state_clear(parent);
@@ -437,10 +436,10 @@ static bool walk_path(const struct sbx_image *image, const struct sbx_request *r
 	while (next_component(path, len, &pos, &part)) {
 		if (part.len == 2 && part.name[0] == '.' && part.name[1] == '.')
 			return false;
-		walk.len = (uint32_t)pos;
+		walk->len = (uint32_t)pos;
 		if (heard.any)
 			heard_clear(&heard);
-		step(&walk, &heard, &part);
+		step(walk, &heard, &part);
 		if (extra)
 			hear_extra(extra, path, pos, &heard);
 		spoke = heard.any;
@@ -454,7 +453,7 @@ static bool walk_path(const struct sbx_image *image, const struct sbx_request *r
 		here->flags = 0;
 		*parent = *here;
 	}
-	here->hole = find_hole(&walk);
+	here->hole = find_hole(walk);
 	return true;
 }
 
@@ -511,6 +510,13 @@ static bool check_parent(const struct state *parent, const struct state *here,
 	return false;
 }
 
+static enum sbx_code hole_code(const struct sbx_rule *rule)
+{
+	return rule->kind == SBX_RULE_PROTECT ? SBX_CODE_PROTECTED
+	       : rule->kind == SBX_RULE_LOCK  ? SBX_CODE_READ_ONLY
+					      : SBX_CODE_DENIED;
+}
+
 /* A folder that is moved takes along what rules below it refuse. */
 static bool check_hole(const struct sbx_image *image, const struct state *here,
 		       const struct sbx_request *request, struct sbx_verdict *verdict)
@@ -521,11 +527,7 @@ static bool check_hole(const struct sbx_image *image, const struct state *here,
 	if (here->hole == SBX_NONE || request->op != SBX_OP_RENAME ||
 	    (is_protection && (here->free || (request->new_repo && (rule->flags & SBX_RULE_REPO)))))
 		return true;
-	sbx_refuse(verdict,
-		   is_protection		 ? SBX_CODE_PROTECTED
-		   : rule->kind == SBX_RULE_LOCK ? SBX_CODE_READ_ONLY
-						 : SBX_CODE_DENIED,
-		   here->hole);
+	sbx_refuse(verdict, hole_code(rule), here->hole);
 	if (is_protection && (rule->flags & SBX_RULE_REPO))
 		verdict->flags |= SBX_VERDICT_REPO;
 	return false;
@@ -583,7 +585,8 @@ static void eval_one(const struct sbx_image *image, const struct sbx_request *re
 {
 	const struct sbx_opinfo *op = &sbx_ops[request->op];
 	struct state parent, here;
-	bool make_dir, known = walk_path(image, request, extra, trace, &parent, &here);
+	struct walk walk;
+	bool make_dir, known = walk_path(image, request, extra, trace, &walk, &parent, &here);
 
 	*verdict = (struct sbx_verdict){ .rights = here.rights, .section = here.section };
 	make_dir = request->op == SBX_OP_CREATE && request->is_dir &&
@@ -626,6 +629,33 @@ static size_t parent_len(const char *path)
 	return len;
 }
 
+/*
+ * A rule behind "**" that may speak anywhere below the old name of a folder, and nowhere below the
+ * new one; SBX_NONE when all that hold here hold there.
+ */
+static uint32_t lost_by_move(const struct sbx_image *image, const struct sbx_request *request)
+{
+	struct sbx_request target = *request;
+	struct state parent, here;
+	struct walk from, to;
+	uint32_t lost = SBX_NONE;
+
+	target.path = request->to;
+	if (!walk_path(image, request, NULL, NULL, &from, &parent, &here) ||
+	    !walk_path(image, &target, NULL, NULL, &to, &parent, &here))
+		return SBX_NONE;
+	for (uint32_t i = 0; i < from.words; i++) {
+		for (uint64_t bits = from.live[i] & ~to.live[i]; bits; bits &= bits - 1) {
+			uint32_t glob = i * 64 + (uint32_t)__builtin_ctzll(bits);
+			const struct sbx_node *node = &sbx_nodes(image)[sbx_globs(image)[glob]];
+
+			if (node->kind == SBX_EDGE_STAR)
+				keep_first(&lost, node->hole);
+		}
+	}
+	return lost;
+}
+
 /* The new name of a rename: it must be creatable, and must not give rights that the old one lacks. */
 static void eval_target(const struct sbx_image *image, const struct sbx_request *request,
 			const struct sbx_extra *extra, struct sbx_trace *trace,
@@ -634,6 +664,7 @@ static void eval_target(const struct sbx_image *image, const struct sbx_request 
 	struct sbx_request target = *request;
 	size_t len = parent_len(request->path);
 	uint8_t had = verdict->rights;
+	uint32_t lost;
 
 	target.op = SBX_OP_CREATE;
 	target.path = request->to;
@@ -641,7 +672,10 @@ static void eval_target(const struct sbx_image *image, const struct sbx_request 
 	if (verdict->allowed && (verdict->rights & ~had) &&
 	    (len != parent_len(request->to) || memcmp(request->path, request->to, len)))
 		sbx_refuse(verdict, SBX_CODE_REFER, SBX_NONE);
-	if (!verdict->allowed)
+	lost = verdict->allowed && request->is_dir ? lost_by_move(image, request) : SBX_NONE;
+	if (lost != SBX_NONE)
+		sbx_refuse(verdict, hole_code(&sbx_rules(image)[lost]), lost);
+	else if (!verdict->allowed)
 		verdict->flags |= SBX_VERDICT_TARGET;
 }
 

@@ -203,7 +203,8 @@ static void eval_connect(struct ask *ask, const struct sbx_request *request,
 		rule = match_any(ask);
 	if (rule == SBX_NONE)
 		sbx_refuse(verdict, SBX_CODE_DESTINATION, SBX_NONE);
-	else if (!addr.family || !sbx_addr_is_private(&addr))
+	else if (!addr.family || !sbx_addr_is_private(&addr) ||
+		 (sbx_rules(ask->image)[rule].flags & SBX_RULE_PROXY))
 		allow(verdict, rule);
 	else if (request->host)
 		sbx_refuse(verdict, SBX_CODE_PRIVATE_ADDRESS, rule);

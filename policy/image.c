@@ -167,6 +167,17 @@ static bool indices_ok(const struct sbx_image *image, enum sbx_table table, cons
 	return true;
 }
 
+/* No two places share patterns: a step costs no more than there are of them in all. */
+static bool fans_ok(const struct sbx_image *image)
+{
+	uint64_t edges = 0;
+
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_nodes); i++)
+		if (sbx_nodes(image)[i].fan != SBX_NONE)
+			edges += sbx_fans(image)[sbx_nodes(image)[i].fan].edges.count;
+	return edges <= sbx_count(image, SBX_TABLE_edges);
+}
+
 #define EACH_OK(table, check)                                                      \
 	do {                                                                       \
 		for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_##table); i++) \
@@ -186,7 +197,8 @@ static bool contents_ok(const struct sbx_image *image)
 	EACH_OK(ports, port_ok);
 	EACH_OK(settings, setting_ok);
 	EACH_OK(items, item_ok);
-	return indices_ok(image, SBX_TABLE_edges, sbx_edges(image), SBX_TABLE_nodes) &&
+	return fans_ok(image) &&
+	       indices_ok(image, SBX_TABLE_edges, sbx_edges(image), SBX_TABLE_nodes) &&
 	       indices_ok(image, SBX_TABLE_globs, sbx_globs(image), SBX_TABLE_nodes) &&
 	       indices_ok(image, SBX_TABLE_words, sbx_words(image), SBX_TABLE_rules) &&
 	       slots_ok(image, SBX_TABLE_slots, sbx_slots(image), SBX_TABLE_nodes) &&

@@ -10,6 +10,7 @@
  *  5. A node that is reached through a pattern, and leads on, has a 'glob' number below the count of
  *     'globs', which is at most SBX_MAX_GLOBS; globs[number] names it back. Every "**" node has one.
  *  6. settings[] has exactly one entry per key of keys.def, in that order.
+ *  7. The nodes' fans have no more edges, all together, than there are 'edges'.
  * Following parents is never done; nothing else in a hostile image can make a walk long.
  */
 #ifndef SBX_IMAGE_H
@@ -37,7 +38,6 @@ enum {
 	SBX_RIGHT_WRITE = 1 << 1,
 	SBX_RIGHT_EXEC = 1 << 2,
 	SBX_RIGHT_SOCKET = 1 << 3, /* connect to a UNIX socket */
-	SBX_RIGHT_WRITE_INDEX = 1,
 	SBX_RIGHT_SOCKET_INDEX = 3,
 	SBX_RIGHT_COUNT = 4,
 	SBX_RIGHTS_ALL = (1 << SBX_RIGHT_COUNT) - 1,
@@ -68,6 +68,7 @@ enum {
 	SBX_RULE_PROFILE = 1 << 6, /* stands in a bundled profile */
 	SBX_RULE_WORKSPACE = 1 << 7,
 	SBX_RULE_FILE = 1 << 8, /* protects a file of that name, not a folder */
+	SBX_RULE_PROXY = 1 << 9, /* the user named this very host, wherever it stands */
 };
 
 enum sbx_file_role {

@@ -189,6 +189,7 @@ static int ask_path(struct sbx_asked *asked, const char *target)
 	if (op == SBX_OP_WRITE && !error && asked->at.existing < strlen(asked->at.path))
 		asked->request.op = SBX_OP_CREATE;
 	asked->request.path = asked->at.path;
+	asked->request.missing = !error && asked->at.existing < strlen(asked->at.path);
 	asked->request.is_dir = S_ISDIR(asked->at.mode) || (len && target[len - 1] == '/');
 	asked->request.size = op == SBX_OP_READ || op == SBX_OP_WRITE ? asked->at.size : -1;
 	return 0;

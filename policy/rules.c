@@ -19,7 +19,11 @@ static const struct {
 
 static bool push_rule(struct sbx_draft *draft, const struct draft_rule *rule)
 {
-	return rule->text && rule->written && rule->path && DRAFT_PUSH(draft, &draft->rules, *rule);
+	if (!rule->text || !rule->written || !rule->path ||
+	    !DRAFT_PUSH(draft, &draft->rules, *rule))
+		return false;
+	draft->rules.list[draft->rules.count - 1].order = draft->rules.count;
+	return true;
 }
 
 static struct draft_rule rule_of(struct sbx_draft *draft, const struct draft_entry *entry,
@@ -233,6 +237,7 @@ static void net_rule(struct sbx_draft *draft, const struct draft_entry *entry,
 		unix_rule(draft, entry, peer.path, kind == SBX_RULE_NET_DENY);
 	} else {
 		rule.peer = text;
+		rule.flags |= entry->key == SBX_KEY_network_proxy ? SBX_RULE_PROXY : 0;
 		(void)push_rule(draft, &rule);
 	}
 }
@@ -390,7 +395,9 @@ static int by_place(const void *a, const void *b)
 
 	if (x->file != y->file)
 		return x->file < y->file ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
 }
 
 void sbx_draft_make_rules(struct sbx_draft *draft)
@@ -410,9 +417,9 @@ void sbx_draft_make_rules(struct sbx_draft *draft)
 	file = own_file(draft);
 	if (draft->out_of_memory)
 		return;
+	lock_rules(draft, file);
 	if (switched_on(draft, SBX_KEY_sandbox_protect, true))
 		protection_rules(draft, file);
-	lock_rules(draft, file);
 	/* The order in which people wrote them is the order in which they are shown. */
 	sbx_draft_sort(draft->rules.list, draft->rules.count, sizeof(*draft->rules.list), by_place);
 }

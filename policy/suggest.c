@@ -118,6 +118,18 @@ static bool looks_wild(const char *path)
 	return false;
 }
 
+/* One line, tried: for the path itself, or for the folder it stands in. */
+static bool suggest_line(const struct sbx_report *report, const char *path, size_t len,
+			 bool creates, struct sbx_suggestion *suggestion)
+{
+	if (len < 2 || !can_be_written(path, len) || (creates && looks_wild(path)) ||
+	    !would_help(report, path, len, creates))
+		return false;
+	suggestion->path_len = len;
+	suggestion->kind = SBX_SUGGEST_LINE;
+	return true;
+}
+
 static void suggest_path(const struct sbx_report *report, struct sbx_suggestion *suggestion)
 {
 	const struct sbx_request *request = report->request;
@@ -126,25 +138,15 @@ static void suggest_path(const struct sbx_report *report, struct sbx_suggestion 
 	size_t len = path ? strlen(path) : 0;
 	bool creates = request->op == SBX_OP_CREATE || request->op == SBX_OP_BIND;
 
-	if (len == 0 || path[0] != '/') {
+	if (len == 0 || path[0] != '/')
 		suggestion->kind = SBX_SUGGEST_IMPOSSIBLE;
-	} else if (sbx_credential(path)) {
+	else if (sbx_credential(path))
 		suggestion->kind = SBX_SUGGEST_CREDENTIAL;
-	} else if (report->verdict->code == SBX_CODE_OUTSIDE &&
-		   is_shared_tmp(report->image, path)) {
+	else if (report->verdict->code == SBX_CODE_OUTSIDE && is_shared_tmp(report->image, path))
 		suggestion->kind = SBX_SUGGEST_TMP;
-	} else if (!can_be_written(path, len)) {
-		suggestion->kind = SBX_SUGGEST_IMPOSSIBLE;
-	} else if (!(creates && looks_wild(path)) && would_help(report, path, len, creates)) {
-		suggestion->path_len = len;
-		suggestion->kind = SBX_SUGGEST_LINE;
-	} else if (parent_len(path, len) > 1 &&
-		   would_help(report, path, parent_len(path, len), false)) {
-		suggestion->path_len = parent_len(path, len);
-		suggestion->kind = SBX_SUGGEST_LINE;
-	} else {
+	else if (!suggest_line(report, path, len, creates, suggestion) &&
+		 !suggest_line(report, path, parent_len(path, len), false, suggestion))
 		suggest_change(report, suggestion);
-	}
 }
 
 static void suggest_net(const struct sbx_report *report, struct sbx_suggestion *suggestion)
@@ -234,22 +236,26 @@ static void put_item(const char *before, const char *bytes, size_t len, struct s
 }
 
 /* Relative when it stands in the policy's own folder, as its author would write it. */
-static void put_path_item(const struct sbx_report *report, size_t len, struct sbx_out *out)
+static void put_path_item(const struct sbx_report *report, const struct sbx_suggestion *suggestion,
+			  struct sbx_out *out)
 {
 	const struct sbx_image *image = report->image;
-	const char *path = report->verdict->flags & SBX_VERDICT_TARGET ? report->request->to
-								       : report->request->path;
-	const char *dir = image->main_file == SBX_NONE
-				  ? ""
-				  : sbx_str(image, sbx_files(image)[image->main_file].dir);
-	size_t skip = strlen(dir);
+	const struct sbx_request *request = report->request;
+	const char *path =
+		report->verdict->flags & SBX_VERDICT_TARGET ? request->to : request->path;
+	const char *dir = policy_dir(image);
+	size_t skip = strlen(dir), len = suggestion->path_len;
 
-	if (sbx_ops[report->request->op].right == SBX_RIGHT_SOCKET)
+	if (sbx_ops[request->op].right == SBX_RIGHT_SOCKET)
 		put_item("unix:", path, len, out);
 	else if (skip && skip < len && is_below(path, dir))
 		put_item(".", path + skip, len - skip, out);
 	else
 		put_item("", path, len, out);
+	/* What is not there may be read or executed once it is. */
+	if (request->missing && len == strlen(path) &&
+	    (suggestion->key == SBX_KEY_paths_read || suggestion->key == SBX_KEY_paths_exec))
+		sbx_out_str(out, " ?");
 }
 
 static void put_destination(const struct sbx_request *request, struct sbx_out *out)
@@ -304,7 +310,7 @@ void sbx_suggest_value(const struct sbx_report *report, const struct sbx_suggest
 	if (suggestion->kind == SBX_SUGGEST_SECTION)
 		put_section_value(report, suggestion->key, out);
 	else if (suggestion->path_len)
-		put_path_item(report, suggestion->path_len, out);
+		put_path_item(report, suggestion, out);
 	else
 		put_destination(&by_address, out);
 }

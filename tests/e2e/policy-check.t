@@ -442,7 +442,7 @@ for name in plain 'a,b' ' blank ' 'it"s' 'back\slash' '#x' ';y' '*' '${HOME}' '~
 done
 result $good 'what is suggested for odd names can be written into a policy and helps'
 sbx check --json -p policy.ini read '/srv/a,b "c"/d'
-json_is 'j["suggest"] == "read = \"/srv/a,b \\\"c\\\"/d\""' 'with quotes where they are needed'
+json_is 'j["suggest"] == "read = \"/srv/a,b \\\"c\\\"/d\" ?"' 'with quotes where they are needed'
 sbx check -p policy.ini read "$HOME/.ssh/id_ed25519"
 has out 'this looks like a credential; no line is suggested' 'nothing is suggested for a credential'
 policy '[paths]\nread = ./data\n'

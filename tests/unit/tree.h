@@ -77,12 +77,14 @@ static inline char *tree_path(const char *name)
 static inline char *tree_dir(const char *name)
 {
 	char *path = tree_path(name);
+	char *slash = path + strlen(tree_root);
 
-	for (char *slash = path + strlen(tree_root); slash; slash = strchr(slash + 1, '/')) {
+	do {
 		*slash = '\0';
 		mkdir(path, 0755);
 		*slash = '/';
-	}
+		slash = strchr(slash + 1, '/');
+	} while (slash);
 	if (mkdir(path, 0755) < 0 && access(path, F_OK) < 0)
 		BAIL_OUT("cannot make folder %s", path);
 	return path;
