@@ -280,6 +280,8 @@ static uint32_t new_node(struct build *build, uint32_t parent, enum sbx_edge_kin
 				   .fan = SBX_NONE,
 				   .glob = SBX_NONE,
 				   .hole = SBX_NONE,
+				   .guard = SBX_NONE,
+				   .guard_repo = SBX_NONE,
 				   .name_len = (uint16_t)len,
 				   .kind = (uint8_t)kind };
 	return last(build, SBX_TABLE_nodes);
@@ -536,7 +538,8 @@ static uint8_t speech_flags(const struct draft_rule *rule)
 		return flags;
 	if (!(rule->flags & SBX_RULE_GLOB))
 		flags |= SBX_SPEECH_EXACT;
-	if (rule->flags & SBX_RULE_MISSING)
+	/* What a pattern matches may come and go, whatever its folder allows. */
+	if (rule->flags & (SBX_RULE_MISSING | SBX_RULE_GLOB))
 		flags |= SBX_SPEECH_MISSING;
 	return flags;
 }
@@ -616,13 +619,18 @@ static void add_holes(struct build *build)
 		struct sbx_node *parent = ITEM(build, nodes, struct sbx_node, node->parent);
 
 		keep_first(&parent->hole, node->hole);
+		keep_first(&parent->guard, node->guard);
+		keep_first(&parent->guard_repo, node->guard_repo);
 		if (node->speech != SBX_NONE) {
 			const struct sbx_speech *speech =
 				ITEM(build, speeches, struct sbx_speech, node->speech);
 
 			keep_first(&parent->hole, speech->take);
-			keep_first(&parent->hole, speech->protect);
 			keep_first(&parent->hole, speech->lock);
+			keep_first(&parent->hole, speech->unix_deny);
+			keep_first(speech->flags & SBX_SPEECH_ALWAYS ? &parent->guard
+								     : &parent->guard_repo,
+				   speech->protect);
 		}
 	}
 }
@@ -889,6 +897,8 @@ static struct sbx_image *assemble(struct build *build)
 	head->root = put(build, policy_root(build->draft));
 	head->tmp = put(build, build->draft->tmp);
 	head->home = put(build, build->draft->home);
+	if (build->draft->out_of_memory)
+		return NULL;
 	for (int i = 0; i < SBX_TABLE_COUNT; i++) {
 		head->tables[i].offset = (uint32_t)size;
 		head->tables[i].count = (uint32_t)build->tables[i].count;

@@ -130,22 +130,33 @@ static void answer(const struct command *command, const struct sbx_image *image,
 	(command->json ? answer_json : answer_text)(image, asked, walk ? &trace : NULL);
 }
 
+/* One answer; of "rename" with two names, FROM and TO, there is only one question. */
+static int ask(const struct command *command, const struct sbx_image *image, enum sbx_op op, int i,
+	       struct sbx_asked *asked)
+{
+	if (op == SBX_OP_RENAME && command->arg_count == 3)
+		return sbx_ask_move(image, command->args[1], command->args[2], NULL, asked);
+	return sbx_ask(image, op, command->args[i], NULL, asked);
+}
+
 static int check_all(const struct command *command, const struct sbx_image *image, enum sbx_op op,
 		     bool walk)
 {
-	bool array = command->json && command->arg_count > 2;
+	bool is_move = op == SBX_OP_RENAME && command->arg_count == 3;
+	int count = is_move ? 2 : command->arg_count;
+	bool array = command->json && count > 2;
 	struct sbx_asked asked;
 	int status = EXIT_ALLOWED;
 
 	/* Nothing half done: a question that makes no sense is found before the first answer. */
-	for (int i = 1; i < command->arg_count; i++) {
-		if (sbx_ask(image, op, command->args[i], NULL, &asked) < 0) {
+	for (int i = 1; i < count; i++) {
+		if (ask(command, image, op, i, &asked) < 0) {
 			complain("%s", asked.why);
 			return EXIT_USAGE;
 		}
 	}
-	for (int i = 1; i < command->arg_count; i++) {
-		(void)sbx_ask(image, op, command->args[i], NULL, &asked);
+	for (int i = 1; i < count; i++) {
+		(void)ask(command, image, op, i, &asked);
 		printf("%s", array ? i == 1 ? "[" : ",\n" : "");
 		answer(command, image, &asked, walk);
 		if (!asked.verdict.allowed)

@@ -155,8 +155,9 @@ static void describe_limits(const struct sbx_image *image)
 
 		if (!setting->is_set || key == SBX_KEY_limits_output)
 			continue;
-		printf("%s- %s: %s (%s)\n", count++ ? "" : "\n## Limits\n\n", sbx_keys[key].name,
-		       sbx_str(image, setting->text), sbx_keys[key].help);
+		printf("%s- %s: ", count++ ? "" : "\n## Limits\n\n", sbx_keys[key].name);
+		print_clean(stdout, sbx_str(image, setting->text));
+		printf(" (%s)\n", sbx_keys[key].help);
 	}
 }
 

@@ -141,7 +141,8 @@ static void check_takes(struct lint *lint, const struct sbx_rule *rule,
 			const struct sbx_trace *trace)
 {
 	/* What is denied through a link has a second rule, where the link stands. */
-	if (rule->kind != SBX_RULE_DENY || (rule->flags & SBX_RULE_LINK))
+	if (rule->kind != SBX_RULE_DENY || (rule->flags & SBX_RULE_LINK) ||
+	    sbx_credential(sbx_str(lint->image, rule->path)))
 		return;
 	for (size_t i = 0; i < trace->count && i < trace->cap; i++)
 		if (sbx_rules(lint->image)[trace->steps[i].rule].rights)
@@ -254,24 +255,39 @@ static bool exists(const char *path)
 	return lstat(path, &st) == 0;
 }
 
-/* Credentials that lie inside what may be read: in the home directory and in the root. */
-static void check_credentials_below(struct lint *lint, const char *base)
+static void check_credential_at(struct lint *lint, const char *path)
 {
-	for (size_t i = 0; i < sizeof(credentials) / sizeof(credentials[0]); i++) {
-		char path[PATH_MAX];
-		struct sbx_verdict verdict;
+	struct sbx_verdict verdict;
 
-		if (strpbrk(credentials[i], "*?") || credentials[i][0] == '/' || !*base ||
-		    snprintf(path, sizeof(path), "%s/%s", base, credentials[i]) >= PATH_MAX ||
-		    !exists(path) || !sbx_credential(path))
+	if (!exists(path) || !sbx_credential(path))
+		return;
+	verdict = ask(lint, SBX_OP_READ, path, NULL);
+	if (verdict.allowed && verdict.rule != SBX_NONE &&
+	    strcmp(sbx_str(lint->image, sbx_rules(lint->image)[verdict.rule].path), path) != 0)
+		WARN(lint, &sbx_rules(lint->image)[verdict.rule],
+		     "'%s' can be read: %s (deny = %s keeps it out)", path, sbx_credential(path),
+		     path);
+}
+
+/* Credentials that lie inside what may be read: in the system, the home directory and the root. */
+static void check_credentials(struct lint *lint)
+{
+	const char *home = sbx_str(lint->image, lint->image->home);
+	const char *root = sbx_str(lint->image, lint->image->root);
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(credentials) / sizeof(credentials[0]); i++) {
+		if (strpbrk(credentials[i], "*?"))
 			continue;
-		verdict = ask(lint, SBX_OP_READ, path, NULL);
-		if (verdict.allowed && verdict.rule != SBX_NONE &&
-		    strcmp(sbx_str(lint->image, sbx_rules(lint->image)[verdict.rule].path), path) !=
-			    0)
-			WARN(lint, &sbx_rules(lint->image)[verdict.rule],
-			     "'%s' can be read: %s (deny = %s keeps it out)", path,
-			     sbx_credential(path), path);
+		if (credentials[i][0] == '/') {
+			check_credential_at(lint, credentials[i]);
+			continue;
+		}
+		if (*home && snprintf(path, sizeof(path), "%s/%s", home, credentials[i]) < PATH_MAX)
+			check_credential_at(lint, path);
+		if (strcmp(home, root) != 0 &&
+		    snprintf(path, sizeof(path), "%s/%s", root, credentials[i]) < PATH_MAX)
+			check_credential_at(lint, path);
 	}
 }
 
@@ -399,14 +415,10 @@ static void run_tests(struct lint *lint)
 static void lint_all(struct lint *lint)
 {
 	const struct sbx_image *image = lint->image;
-	const char *home = sbx_str(image, image->home);
-	const char *root = sbx_str(image, image->root);
 
 	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++)
 		check_rule(lint, i);
-	check_credentials_below(lint, home);
-	if (strcmp(home, root) != 0)
-		check_credentials_below(lint, root);
+	check_credentials(lint);
 	check_unprotected(lint);
 	check_search_path(lint);
 	check_settings(lint);

@@ -151,7 +151,9 @@ static void show_sections(const struct sbx_image *image)
 	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_sections); i++) {
 		const struct sbx_section *section = &sbx_sections(image)[i];
 
-		printf("  [path %s] ", sbx_str(image, section->name));
+		printf("  [path ");
+		print_clean(stdout, sbx_str(image, section->name));
+		printf("] ");
 		print_clean(stdout, sbx_str(image, sbx_rules(image)[section->rule].path));
 		for (uint32_t k = 0; k < section->suffixes.count; k++) {
 			printf("%s", k ? ", " : ", suffixes ");
@@ -189,8 +191,9 @@ static void sections_json(const struct sbx_image *image)
 	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_sections); i++) {
 		const struct sbx_section *section = &sbx_sections(image)[i];
 
-		printf("%s\n{\"name\":\"%s\",\"root\":", i ? "," : "",
-		       sbx_str(image, section->name));
+		printf("%s\n{\"name\":", i ? "," : "");
+		print_json(stdout, sbx_str(image, section->name));
+		printf(",\"root\":");
 		print_json(stdout, sbx_str(image, sbx_rules(image)[section->rule].path));
 		printf(",\"suffixes\":");
 		items_json(image, section->suffixes);

@@ -118,6 +118,9 @@ struct sbx_addr sbx_addr_canonical(const struct sbx_addr *addr, enum sbx_op op);
 size_t sbx_netkey_name(char out[SBX_NETKEY_MAX], char kind, const char *name);
 size_t sbx_netkey_addr(char out[SBX_NETKEY_MAX], const struct sbx_addr *addr, unsigned int bits);
 
+/* A look-up has no port; the one that nearly all names are looked up for stands in. */
+#define SBX_LOOKUP_PORT 443
+
 enum sbx_network {
 	SBX_NETWORK_NONE,
 	SBX_NETWORK_FILTERED,

@@ -40,7 +40,9 @@ struct state {
 	uint32_t lock;
 	uint32_t unix_deny;
 	uint32_t make_dir; /* the rule behind SBX_SPEECH_MAKE_DIR */
-	uint32_t hole; /* a rule below that a move would undo */
+	uint32_t hole; /* rules below that a move would undo: see struct sbx_node */
+	uint32_t guard;
+	uint32_t guard_repo;
 	uint8_t take_kind;
 	uint8_t rights;
 	uint8_t flags; /* of this component alone */
@@ -316,8 +318,9 @@ static void hear_extra(const struct sbx_extra *extra, const char *path, size_t l
 		return;
 	heard->any = true;
 	heard->add_rights |= extra->rights;
-	if (extra->rights & SBX_RIGHT_WRITE)
-		heard->flags |= SBX_SPEECH_EXACT | (extra->missing ? SBX_SPEECH_MISSING : 0);
+	/* It must not lift a default protection: that is for the user to think of. */
+	if ((extra->rights & SBX_RIGHT_WRITE) && extra->missing)
+		heard->flags |= SBX_SPEECH_MISSING;
 }
 
 static void walk_start(struct walk *walk, const struct sbx_image *image, struct sbx_trace *trace)
@@ -387,18 +390,23 @@ static void state_clear(struct state *state)
 	memset(state, 0, sizeof(*state));
 	state->take = state->last = state->section = SBX_NONE;
 	state->protect = state->lock = state->unix_deny = SBX_NONE;
-	state->make_dir = state->hole = SBX_NONE;
+	state->make_dir = state->hole = state->guard = state->guard_repo = SBX_NONE;
 	for (int i = 0; i < SBX_RIGHT_COUNT; i++)
 		state->by[i] = SBX_NONE;
 }
 
-/* A rule that reaches below the place where the walk ended, by name and not by "**" alone. */
-static uint32_t find_hole(const struct walk *walk)
+static void note_hole(struct state *state, const struct sbx_node *node)
 {
-	uint32_t hole = SBX_NONE;
+	keep_first(&state->hole, node->hole);
+	keep_first(&state->guard, node->guard);
+	keep_first(&state->guard_repo, node->guard_repo);
+}
 
+/* Rules that reach below the place where the walk ended, by name and not by "**" alone. */
+static void find_holes(const struct walk *walk, struct state *state)
+{
 	if (walk->literal != SBX_NONE)
-		hole = sbx_nodes(walk->image)[walk->literal].hole;
+		note_hole(state, &sbx_nodes(walk->image)[walk->literal]);
 	for (uint32_t i = 0; i < walk->words; i++) {
 		for (uint64_t bits = walk->live[i]; bits; bits &= bits - 1) {
 			uint32_t glob = i * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -406,10 +414,9 @@ static uint32_t find_hole(const struct walk *walk)
 				&sbx_nodes(walk->image)[sbx_globs(walk->image)[glob]];
 
 			if (node->kind != SBX_EDGE_STAR)
-				keep_first(&hole, node->hole);
+				note_hole(state, node);
 		}
 	}
-	return hole;
 }
 
 /* False for what is not an absolute path without "..": nothing can be said of it. */
@@ -453,7 +460,7 @@ static bool walk_path(const struct sbx_image *image, const struct sbx_request *r
 		here->flags = 0;
 		*parent = *here;
 	}
-	here->hole = find_hole(walk);
+	find_holes(walk, here);
 	return true;
 }
 
@@ -510,26 +517,46 @@ static bool check_parent(const struct state *parent, const struct state *here,
 	return false;
 }
 
-static enum sbx_code hole_code(const struct sbx_rule *rule)
+/* The rule among those below that holds for this request, or SBX_NONE. */
+static uint32_t pick_hole(const struct state *state, const struct sbx_request *request)
 {
-	return rule->kind == SBX_RULE_PROTECT ? SBX_CODE_PROTECTED
-	       : rule->kind == SBX_RULE_LOCK  ? SBX_CODE_READ_ONLY
-					      : SBX_CODE_DENIED;
+	uint32_t hole = state->hole;
+
+	if (state->free)
+		return hole;
+	keep_first(&hole, state->guard);
+	if (!request->new_repo)
+		keep_first(&hole, state->guard_repo);
+	return hole;
 }
 
-/* A folder that is moved takes along what rules below it refuse. */
+static void refuse_hole(const struct sbx_image *image, uint32_t hole, struct sbx_verdict *verdict)
+{
+	const struct sbx_rule *rule = &sbx_rules(image)[hole];
+
+	if (rule->kind == SBX_RULE_PROTECT)
+		sbx_refuse(verdict, SBX_CODE_PROTECTED, hole);
+	else if (rule->kind == SBX_RULE_LOCK)
+		sbx_refuse(verdict, SBX_CODE_READ_ONLY, hole);
+	else
+		sbx_refuse(verdict, SBX_CODE_DENIED, hole);
+	if (rule->flags & SBX_RULE_REPO)
+		verdict->flags |= SBX_VERDICT_REPO;
+}
+
+/*
+ * A folder that is moved takes along what rules below it refuse; and what is moved to such a place,
+ * or is made there as a link or file, would stand where they refuse to make it bit by bit.
+ */
 static bool check_hole(const struct sbx_image *image, const struct state *here,
 		       const struct sbx_request *request, struct sbx_verdict *verdict)
 {
-	const struct sbx_rule *rule = &sbx_rules(image)[here->hole];
-	bool is_protection = here->hole != SBX_NONE && rule->kind == SBX_RULE_PROTECT;
+	bool makes = request->op == SBX_OP_CREATE || request->op == SBX_OP_BIND;
+	uint32_t hole = pick_hole(here, request);
 
-	if (here->hole == SBX_NONE || request->op != SBX_OP_RENAME ||
-	    (is_protection && (here->free || (request->new_repo && (rule->flags & SBX_RULE_REPO)))))
+	if (hole == SBX_NONE || (request->op != SBX_OP_RENAME && !(makes && !request->is_dir)))
 		return true;
-	sbx_refuse(verdict, hole_code(rule), here->hole);
-	if (is_protection && (rule->flags & SBX_RULE_REPO))
-		verdict->flags |= SBX_VERDICT_REPO;
+	refuse_hole(image, hole, verdict);
 	return false;
 }
 
@@ -602,7 +629,7 @@ static void eval_one(const struct sbx_image *image, const struct sbx_request *re
 	}
 	if (op->right == SBX_RIGHT_WRITE && !check_write(&here, request, verdict))
 		return;
-	if (op->right == SBX_RIGHT_SOCKET && here.unix_deny != SBX_NONE) {
+	if ((op->flags & SBX_OP_IS_NET) && here.unix_deny != SBX_NONE) {
 		sbx_refuse(verdict, SBX_CODE_DENIED, here.unix_deny);
 		return;
 	}
@@ -630,53 +657,70 @@ static size_t parent_len(const char *path)
 }
 
 /*
- * A rule behind "**" that may speak anywhere below the old name of a folder, and nowhere below the
- * new one; SBX_NONE when all that hold here hold there.
+ * Rules behind "**" that may speak anywhere below the old name of a folder, and nowhere below the new
+ * one.
  */
-static uint32_t lost_by_move(const struct sbx_image *image, const struct sbx_request *request)
+static void find_lost(const struct sbx_image *image, const struct sbx_request *request,
+		      struct state *lost)
 {
 	struct sbx_request target = *request;
-	struct state parent, here;
+	struct state parent;
 	struct walk from, to;
-	uint32_t lost = SBX_NONE;
 
 	target.path = request->to;
-	if (!walk_path(image, request, NULL, NULL, &from, &parent, &here) ||
-	    !walk_path(image, &target, NULL, NULL, &to, &parent, &here))
-		return SBX_NONE;
+	if (!walk_path(image, request, NULL, NULL, &from, &parent, lost) ||
+	    !walk_path(image, &target, NULL, NULL, &to, &parent, lost))
+		return;
+	state_clear(lost);
 	for (uint32_t i = 0; i < from.words; i++) {
 		for (uint64_t bits = from.live[i] & ~to.live[i]; bits; bits &= bits - 1) {
 			uint32_t glob = i * 64 + (uint32_t)__builtin_ctzll(bits);
 			const struct sbx_node *node = &sbx_nodes(image)[sbx_globs(image)[glob]];
 
 			if (node->kind == SBX_EDGE_STAR)
-				keep_first(&lost, node->hole);
+				note_hole(lost, node);
 		}
 	}
-	return lost;
 }
 
-/* The new name of a rename: it must be creatable, and must not give rights that the old one lacks. */
+/* What a [path] section refuses by suffix or size must not get out of it by a move. */
+static bool leaves_section(const struct sbx_image *image, uint32_t from, uint32_t to)
+{
+	return from != SBX_NONE && from != to &&
+	       (sbx_sections(image)[from].suffixes.count ||
+		sbx_sections(image)[from].max_bytes != UINT64_MAX);
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+	size_t len = parent_len(a);
+
+	return len == parent_len(b) && !memcmp(a, b, len);
+}
+
+/* The new name of a rename: it must be free to be made, and must not lift what the old one was under. */
 static void eval_target(const struct sbx_image *image, const struct sbx_request *request,
 			const struct sbx_extra *extra, struct sbx_trace *trace,
 			struct sbx_verdict *verdict)
 {
+	struct sbx_verdict source = *verdict;
 	struct sbx_request target = *request;
-	size_t len = parent_len(request->path);
-	uint8_t had = verdict->rights;
-	uint32_t lost;
+	struct state lost;
 
-	target.op = SBX_OP_CREATE;
 	target.path = request->to;
 	eval_one(image, &target, extra, trace, verdict);
-	if (verdict->allowed && (verdict->rights & ~had) &&
-	    (len != parent_len(request->to) || memcmp(request->path, request->to, len)))
-		sbx_refuse(verdict, SBX_CODE_REFER, SBX_NONE);
-	lost = verdict->allowed && request->is_dir ? lost_by_move(image, request) : SBX_NONE;
-	if (lost != SBX_NONE)
-		sbx_refuse(verdict, hole_code(&sbx_rules(image)[lost]), lost);
-	else if (!verdict->allowed)
+	if (!verdict->allowed) {
 		verdict->flags |= SBX_VERDICT_TARGET;
+	} else if (leaves_section(image, source.section, verdict->section) ||
+		   ((verdict->rights & ~source.rights) &&
+		    !same_folder(request->path, request->to))) {
+		sbx_refuse(verdict, SBX_CODE_REFER, SBX_NONE);
+		verdict->flags |= SBX_VERDICT_TARGET;
+	} else if (request->is_dir) {
+		find_lost(image, request, &lost);
+		if (pick_hole(&lost, request) != SBX_NONE)
+			refuse_hole(image, pick_hole(&lost, request), verdict);
+	}
 }
 
 void sbx_eval_path(const struct sbx_image *image, const struct sbx_request *request,

@@ -57,7 +57,13 @@ static const struct sbx_netnode *find(const struct sbx_image *image, const char 
 	return NULL;
 }
 
-/* A question about one kind of rule; port -1 asks for any port, -2 for a rule of all ports. */
+static void keep_first(uint32_t *kept, uint32_t rule)
+{
+	if (rule < *kept)
+		*kept = rule;
+}
+
+/* A question about one kind of rule. */
 struct ask {
 	const struct sbx_image *image;
 	struct sbx_trace *trace;
@@ -65,17 +71,8 @@ struct ask {
 	int port;
 };
 
-enum {
-	ANY_PORT = -1,
-	ALL_PORTS = -2
-};
-
 static bool port_fits(const struct sbx_port *port, int asked)
 {
-	if (asked == ANY_PORT)
-		return true;
-	if (asked == ALL_PORTS)
-		return port->low == 0 && port->high == UINT16_MAX;
 	return asked >= port->low && asked <= port->high;
 }
 
@@ -228,6 +225,13 @@ static void eval_bind(struct ask *ask, const struct sbx_request *request,
 		sbx_refuse(verdict, SBX_CODE_BIND, SBX_NONE);
 }
 
+static bool is_unspecified(const struct sbx_addr *addr)
+{
+	static const uint8_t zero[16];
+
+	return addr->family && !memcmp(addr->bytes, zero, addr->family == 4 ? 4 : 16);
+}
+
 /* [network] own: a program may serve itself. */
 static bool is_own(const struct sbx_image *image, const struct sbx_request *request)
 {
@@ -238,41 +242,96 @@ static bool is_own(const struct sbx_image *image, const struct sbx_request *requ
 	       (request->port == 0 || request->port >= 1024);
 }
 
+/* Whether any deny is about this port: to listen on all addresses is to listen on those too. */
+static uint32_t match_any_address(const struct ask *ask)
+{
+	for (uint32_t i = 0; i < sbx_count(ask->image, SBX_TABLE_ports); i++) {
+		const struct sbx_port *port = &sbx_ports(ask->image)[i];
+
+		if (sbx_rules(ask->image)[port->rule].kind == ask->kind &&
+		    port_fits(port, ask->port))
+			return port->rule;
+	}
+	return SBX_NONE;
+}
+
+/* The rule that denies a destination, in whatever spelling, or SBX_NONE. */
+static uint32_t find_deny(const struct sbx_image *image, struct sbx_trace *trace,
+			  const struct sbx_request *request, int port)
+{
+	struct ask ask = {
+		.image = image, .trace = trace, .kind = SBX_RULE_NET_DENY, .port = port
+	};
+	struct sbx_addr addr = sbx_addr_canonical(&request->addr, request->op);
+	struct sbx_addr inner = addr;
+	uint32_t rule = match_all(&ask, request->host, &addr);
+
+	if (rule == SBX_NONE)
+		rule = match_addr(&ask, &request->addr);
+	if (rule == SBX_NONE && sbx_addr_embedded(&addr, &inner))
+		rule = match_addr(&ask, &inner);
+	if (rule == SBX_NONE && request->op == SBX_OP_BIND && is_unspecified(&addr))
+		rule = match_any_address(&ask);
+	return rule;
+}
+
+/* A connect rule under this key that a port is left of, or SBX_NONE and the deny that took it. */
+static uint32_t match_open(const struct ask *ask, const struct sbx_request *request,
+			   const char *key, size_t len, uint32_t *deny)
+{
+	const struct sbx_netnode *node = find(ask->image, key, len);
+
+	for (uint32_t i = 0; node && i < node->ports.count; i++) {
+		const struct sbx_port *port = &sbx_ports(ask->image)[node->ports.first + i];
+		uint32_t low, high;
+
+		if (sbx_rules(ask->image)[port->rule].kind != SBX_RULE_CONNECT)
+			continue;
+		low = find_deny(ask->image, NULL, request, port->low ? port->low : 1);
+		high = find_deny(ask->image, NULL, request, port->high);
+		if (low == SBX_NONE || high == SBX_NONE)
+			return port->rule;
+		keep_first(deny, low);
+	}
+	return SBX_NONE;
+}
+
+/* A name that nothing can be reached by must not be asked for: the question itself would get out. */
 static void eval_lookup(struct ask *ask, const struct sbx_request *request,
 			const struct sbx_extra *extra, struct sbx_verdict *verdict)
 {
-	uint32_t rule;
+	const char *host = request->host ? request->host : "";
+	char key[SBX_NETKEY_MAX];
+	uint32_t deny = SBX_NONE;
+	uint32_t rule = match_open(ask, request, key, sbx_netkey_name(key, 'h', host), &deny);
 
-	ask->kind = SBX_RULE_CONNECT;
-	ask->port = ANY_PORT;
-	if (!request->host) {
-		sbx_refuse(verdict, SBX_CODE_NAME, SBX_NONE);
-		return;
-	}
-	rule = match_host(ask, request->host);
+	for (const char *dot = host; rule == SBX_NONE && *dot; dot++)
+		if (*dot == '.')
+			rule = match_open(ask, request, key, sbx_netkey_name(key, 'w', dot + 1),
+					  &deny);
 	if (rule == SBX_NONE)
-		rule = match_any(ask);
+		rule = match_open(ask, request, "*", 1, &deny);
+	/* The line that would be suggested is for this port. */
+	if (extra)
+		keep_first(&deny, find_deny(ask->image, NULL, request, SBX_LOOKUP_PORT));
 	/* Loopback names come from files, and lead nowhere that connect does not guard. */
-	if (rule != SBX_NONE || extra || !strcmp(request->host, "localhost"))
+	if (rule != SBX_NONE || (extra && deny == SBX_NONE) || !strcmp(host, "localhost"))
 		allow(verdict, rule);
+	else if (deny != SBX_NONE)
+		sbx_refuse(verdict, SBX_CODE_DENIED, deny);
 	else
 		sbx_refuse(verdict, SBX_CODE_NAME, SBX_NONE);
 }
 
-static bool is_denied(struct ask *ask, const struct sbx_request *request,
-		      struct sbx_verdict *verdict)
+/* UNIX sockets are files: to make one is to create, and what is denied or hidden stays so. */
+static void eval_socket(const struct sbx_image *image, const struct sbx_request *request,
+			const struct sbx_extra *extra, struct sbx_trace *trace,
+			struct sbx_verdict *verdict)
 {
-	struct sbx_addr addr = sbx_addr_canonical(&request->addr, request->op);
-	uint32_t rule;
-
-	ask->kind = SBX_RULE_NET_DENY;
-	if (request->op == SBX_OP_LOOKUP)
-		ask->port = ALL_PORTS;
-	rule = match_all(ask, request->host, &addr);
-	if (rule == SBX_NONE)
-		return false;
-	sbx_refuse(verdict, SBX_CODE_DENIED, rule);
-	return true;
+	sbx_eval_path(image, request, extra, trace, verdict);
+	if (sbx_network_mode(image) == SBX_NETWORK_FULL && request->op == SBX_OP_CONNECT &&
+	    verdict->code != SBX_CODE_DENIED && verdict->code != SBX_CODE_HIDDEN)
+		allow(verdict, SBX_NONE);
 }
 
 void sbx_eval_net(const struct sbx_image *image, const struct sbx_request *request,
@@ -280,16 +339,17 @@ void sbx_eval_net(const struct sbx_image *image, const struct sbx_request *reque
 		  struct sbx_verdict *verdict)
 {
 	enum sbx_network mode = sbx_network_mode(image);
+	bool has_port = request->op != SBX_OP_LOOKUP && !request->path;
+	uint32_t deny = has_port ? find_deny(image, trace, request, request->port) : SBX_NONE;
 	struct ask ask = { .image = image, .trace = trace, .port = request->port };
 
 	*verdict = (struct sbx_verdict){ .section = SBX_NONE };
-	/* To bind a UNIX socket is to create a file, whatever the network may do. */
-	if (mode == SBX_NETWORK_FULL && !(request->path && request->op == SBX_OP_BIND)) {
+	if (request->path) {
+		eval_socket(image, request, extra, trace, verdict);
+	} else if (mode == SBX_NETWORK_FULL) {
 		allow(verdict, SBX_NONE);
-	} else if (request->path) {
-		sbx_eval_path(image, request, extra, trace, verdict);
-	} else if (is_denied(&ask, request, verdict)) {
-		return;
+	} else if (deny != SBX_NONE) {
+		sbx_refuse(verdict, SBX_CODE_DENIED, deny);
 	} else if (is_own(image, request)) {
 		allow(verdict, SBX_NONE);
 		verdict->flags |= SBX_VERDICT_OWN;

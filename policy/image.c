@@ -81,6 +81,8 @@ static bool node_ok(const struct sbx_image *image, const struct sbx_node *node)
 	       is_index_or_none(image, SBX_TABLE_fans, node->fan) &&
 	       is_index_or_none(image, SBX_TABLE_globs, node->glob) &&
 	       is_index_or_none(image, SBX_TABLE_rules, node->hole) &&
+	       is_index_or_none(image, SBX_TABLE_rules, node->guard) &&
+	       is_index_or_none(image, SBX_TABLE_rules, node->guard_repo) &&
 	       node->kind < SBX_EDGE_KIND_COUNT;
 }
 
@@ -167,6 +169,14 @@ static bool indices_ok(const struct sbx_image *image, enum sbx_table table, cons
 	return true;
 }
 
+static bool globs_ok(const struct sbx_image *image)
+{
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_globs); i++)
+		if (sbx_nodes(image)[sbx_globs(image)[i]].glob != i)
+			return false;
+	return true;
+}
+
 /* No two places share patterns: a step costs no more than there are of them in all. */
 static bool fans_ok(const struct sbx_image *image)
 {
@@ -200,6 +210,7 @@ static bool contents_ok(const struct sbx_image *image)
 	return fans_ok(image) &&
 	       indices_ok(image, SBX_TABLE_edges, sbx_edges(image), SBX_TABLE_nodes) &&
 	       indices_ok(image, SBX_TABLE_globs, sbx_globs(image), SBX_TABLE_nodes) &&
+	       globs_ok(image) &&
 	       indices_ok(image, SBX_TABLE_words, sbx_words(image), SBX_TABLE_rules) &&
 	       slots_ok(image, SBX_TABLE_slots, sbx_slots(image), SBX_TABLE_nodes) &&
 	       slots_ok(image, SBX_TABLE_netslots, sbx_netslots(image), SBX_TABLE_netnodes);

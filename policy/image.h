@@ -122,7 +122,9 @@ struct sbx_node {
 	uint32_t speech; /* what rules say here, or SBX_NONE */
 	uint32_t fan; /* the patterns that lead on from here, or SBX_NONE */
 	uint32_t glob; /* number among the pattern nodes, or SBX_NONE */
-	uint32_t hole; /* a rule below here that would be lost by a move, or SBX_NONE */
+	uint32_t hole; /* a rule below here that a move would undo, or SBX_NONE */
+	uint32_t guard; /* and a default protection */
+	uint32_t guard_repo; /* and one that holds for repositories that existed at start */
 	uint16_t name_len;
 	uint8_t kind; /* enum sbx_edge_kind: how it is reached */
 	uint8_t leads_on; /* edges start here */

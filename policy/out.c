@@ -11,15 +11,20 @@ static const struct {
 } invisible[] = {
 	{ 0x00, 0x1f }, /* C0 controls */
 	{ 0x7f, 0x9f }, /* DEL, C1 controls */
+	{ 0xa0, 0xa0 }, /* blanks that look like others */
 	{ 0xad, 0xad }, /* soft hyphen */
 	{ 0x34f, 0x34f }, /* grapheme joiner */
 	{ 0x61c, 0x61c }, /* Arabic letter mark */
 	{ 0x115f, 0x1160 }, /* Hangul fillers */
 	{ 0x17b4, 0x17b5 }, /* Khmer inherent vowels */
+	{ 0x1680, 0x1680 }, /* Ogham space */
 	{ 0x180b, 0x180f }, /* Mongolian selectors */
+	{ 0x2000, 0x200a }, /* blanks of all widths */
 	{ 0x200b, 0x200f }, /* zero width, direction marks */
-	{ 0x2028, 0x202e }, /* line separators, bidirectional */
+	{ 0x2028, 0x202f }, /* line separators, bidirectional, a blank */
+	{ 0x205f, 0x205f }, /* mathematical space */
 	{ 0x2060, 0x206f }, /* joiners, isolates */
+	{ 0x3000, 0x3000 }, /* ideographic space */
 	{ 0x3164, 0x3164 }, /* Hangul filler */
 	{ 0xfe00, 0xfe0f }, /* variation selectors */
 	{ 0xfeff, 0xfeff }, /* byte order mark */
@@ -62,38 +67,36 @@ void sbx_out_number(struct sbx_out *out, uint64_t number)
 	sbx_out_bytes(out, digits + start, sizeof(digits) - start);
 }
 
-static bool is_invisible(uint32_t c)
+bool sbx_is_invisible(uint32_t c)
 {
+	if (c >= 0x20 && c < 0x7f)
+		return false;
 	for (size_t i = 0; i < sizeof(invisible) / sizeof(invisible[0]); i++)
 		if (c >= invisible[i].first && c <= invisible[i].last)
 			return true;
 	return false;
 }
 
-/* The character at 's', and its length; false when it is not UTF-8. */
-static bool decode(const char *s, size_t left, uint32_t *c, size_t *len)
+size_t sbx_utf8_decode(const char *bytes, size_t left, uint32_t *c)
 {
 	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned char lead = (unsigned char)s[0];
-	size_t want = lead < 0x80   ? 1
-		      : lead < 0xc2 ? 0
-		      : lead < 0xe0 ? 2
-		      : lead < 0xf0 ? 3
-		      : lead < 0xf5 ? 4
-				    : 0;
+	unsigned char lead = left ? (unsigned char)bytes[0] : 0xff;
+	size_t want = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+	uint32_t value = want == 1 ? lead : lead & (0x7fu >> want);
 
-	if (want == 0 || want > left)
-		return false;
-	*c = want == 1 ? lead : lead & (0x7fu >> want);
+	if (want == 0 || want > left || lead > 0xf4)
+		return 0;
 	for (size_t i = 1; i < want; i++) {
-		unsigned char byte = (unsigned char)s[i];
+		unsigned char byte = (unsigned char)bytes[i];
 
 		if ((byte & 0xc0) != 0x80)
-			return false;
-		*c = *c << 6 | (byte & 0x3f);
+			return 0;
+		value = value << 6 | (byte & 0x3f);
 	}
-	*len = want;
-	return *c >= least[want] && *c <= 0x10ffff && (*c < 0xd800 || *c > 0xdfff);
+	if (value < least[want] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
+		return 0;
+	*c = value;
+	return want;
 }
 
 static size_t hex(char *to, uint32_t number, int digits)
@@ -141,20 +144,21 @@ static size_t escape(char to[16], uint32_t c, bool raw, enum sbx_escape how)
 static bool needs_backslash(char c, enum sbx_escape how)
 {
 	return (how == SBX_ESCAPE_JSON && (c == '"' || c == '\\')) ||
-	       (how == SBX_ESCAPE_QUOTED && (c == '\'' || c == '\\'));
+	       (how == SBX_ESCAPE_QUOTED && (c == '\'' || c == '\\')) ||
+	       (how == SBX_ESCAPE_ASIDE && (c == '(' || c == ')' || c == '\\'));
 }
 
 /* One character of 'bytes' as it will be shown; returns how many bytes were read. */
 static size_t show(const char *bytes, size_t left, enum sbx_escape how, char to[16], size_t *to_len)
 {
 	uint32_t c = (unsigned char)bytes[0];
-	size_t len = 1;
+	size_t len = sbx_utf8_decode(bytes, left, &c);
 
-	if (!decode(bytes, left, &c, &len)) {
+	if (!len) {
 		*to_len = escape(to, (unsigned char)bytes[0], true, how);
 		return 1;
 	}
-	if (is_invisible(c)) {
+	if (sbx_is_invisible(c)) {
 		*to_len = escape(to, c, false, how);
 		return len;
 	}
@@ -189,7 +193,7 @@ static size_t shown_length(const char *text, size_t len, enum sbx_escape how)
 /* The start and the end of a path say most: the middle goes. */
 void sbx_out_shortened(struct sbx_out *out, const char *text, size_t max, enum sbx_escape how)
 {
-	size_t len = strlen(text), head = 0, tail = len;
+	size_t len = strlen(text), head = 0, tail;
 	size_t room = max > 3 ? (max - 3) / 2 : 0;
 	char shown[16];
 	size_t used = 0, shown_len = 0;
@@ -206,14 +210,10 @@ void sbx_out_shortened(struct sbx_out *out, const char *text, size_t max, enum s
 		used += shown_len;
 		head += read;
 	}
-	/* Backwards, a character starts at any byte that does not continue one. */
-	for (size_t i = len; i-- > head;) {
-		if (((unsigned char)text[i] & 0xc0) == 0x80 && len - i < 4)
-			continue;
-		if (shown_length(text + i, len - i, how) > room)
-			break;
-		tail = i;
-	}
+	/* What is left out is whole characters, too: from the head on, until the rest fits. */
+	used = shown_length(text + head, len - head, how);
+	for (tail = head; used > room; used -= shown_len)
+		tail += show(text + tail, len - tail, how, shown, &shown_len);
 	sbx_out_escaped(out, text, head, how);
 	sbx_out_str(out, "...");
 	sbx_out_escaped(out, text + tail, len - tail, how);

@@ -22,8 +22,14 @@ struct sbx_out {
 enum sbx_escape {
 	SBX_ESCAPE_PLAIN, /* hostile bytes only */
 	SBX_ESCAPE_QUOTED, /* also what would end 'single quotes' or fake an escape */
+	SBX_ESCAPE_ASIDE, /* also what would end (parentheses) */
 	SBX_ESCAPE_JSON, /* the inside of a JSON string */
 };
+
+/* The character at 'bytes' and its length; 0 where there is no valid UTF-8. */
+size_t sbx_utf8_decode(const char *bytes, size_t left, uint32_t *c);
+/* Controls, and what is not seen, looks like a plain blank, or moves what is seen. */
+bool sbx_is_invisible(uint32_t c);
 
 void sbx_out_init(struct sbx_out *out, char *text, size_t size);
 void sbx_out_bytes(struct sbx_out *out, const char *bytes, size_t len);

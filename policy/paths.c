@@ -10,8 +10,10 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The command itself decides which program its name means; any other is looked for in PATH. */
@@ -281,12 +283,6 @@ static void report_missing(struct sbx_draft *draft, const struct draft_entry *en
 				text);
 }
 
-static const char *lexical(struct sbx_draft *draft, const char *base, const char *path)
-{
-	return path[0] == '/' ? sbx_draft_copy(draft, path, strlen(path))
-			      : sbx_draft_format(draft, "%s/%s", base, path);
-}
-
 /* Quotes make a name of what looks like a pattern; say so when that cannot have been meant. */
 static bool quoted_by_mistake(struct sbx_draft *draft, const struct draft_entry *entry,
 			      const char *text, const struct sbx_resolved *at)
@@ -302,19 +298,58 @@ static bool quoted_by_mistake(struct sbx_draft *draft, const struct draft_entry 
 	return true;
 }
 
-/* Other tools know more patterns than we do: what would silently match nothing is refused. */
+/*
+ * What would silently match nothing is refused: patterns of other tools, a comma that was forgotten,
+ * the wrong kind of quotes.
+ */
 static bool foreign_pattern(struct sbx_draft *draft, const struct draft_entry *entry,
 			    const char *text, const struct sbx_resolved *at)
 {
-	if (entry->quoted || at->existing == strlen(at->path) ||
-	    !strpbrk(at->path + at->existing, "[{"))
+	if (entry->quoted || at->existing == strlen(at->path))
 		return false;
-	sbx_draft_error(
-		draft, entry->file, entry->line,
-		"'%s' does not exist, and only '*', '**' and '?' are patterns (quote it if it "
-		"is a name)",
-		text);
+	if (strpbrk(at->path + at->existing, "[{"))
+		sbx_draft_error(
+			draft, entry->file, entry->line,
+			"'%s' does not exist, and only '*', '**' and '?' are patterns (quote it "
+			"if it is a name)",
+			text);
+	else if (strpbrk(at->path + at->existing, " \t'"))
+		sbx_draft_error(
+			draft, entry->file, entry->line,
+			"'%s' does not exist (is a comma missing? quote it with \" if it is one "
+			"name)",
+			text);
+	else
+		return false;
 	return true;
+}
+
+/* /proc/self is somebody else for everyone who says it: a rule would be about us. */
+static bool is_about_ourselves(struct sbx_draft *draft, const struct draft_entry *entry,
+			       const char *text, const struct sbx_resolved *at)
+{
+	char own[40];
+	size_t len = (size_t)snprintf(own, sizeof(own), "/proc/%ld", (long)getpid());
+
+	if (strncmp(at->path, own, len) != 0 || (at->path[len] && at->path[len] != '/'))
+		return false;
+	sbx_draft_error(draft, entry->file, entry->line,
+			"'%s' means another place for every process (say '/proc')", text);
+	return true;
+}
+
+/* A profile takes a variable's word for where certificates are, not for opening the machine. */
+static bool is_too_wide_for_profile(const struct sbx_draft *draft, const struct draft_entry *entry,
+				    const struct sbx_resolved *at)
+{
+	size_t len = strlen(at->path);
+
+	if (draft->files.list[entry->file].role != SBX_FILE_PROFILE || !strstr(entry->text, "${") ||
+	    strchr(entry->text, ':') || !S_ISDIR(at->mode))
+		return false;
+	return strchr(at->path + 1, '/') == NULL ||
+	       (draft->home && !strncmp(draft->home, at->path, len) &&
+		(draft->home[len] == '/' || !draft->home[len]));
 }
 
 static enum draft_path_result resolve_literal(struct sbx_draft *draft,
@@ -323,24 +358,12 @@ static enum draft_path_result resolve_literal(struct sbx_draft *draft,
 					      struct sbx_resolved *at)
 {
 	const char *base = draft->files.list[entry->file].dir;
-	int error = sbx_resolve_path(base, literal, SBX_RESOLVE_MISSING | SBX_RESOLVE_TYPE,
+	/* What we may not look at is refused by its name: it may come into sight later. */
+	int error = sbx_resolve_path(base, literal,
+				     SBX_RESOLVE_MISSING | SBX_RESOLVE_TYPE |
+					     (need == DRAFT_PATH_ANY ? SBX_RESOLVE_UNSEEN : 0),
 				     draft->cache, at);
 
-	/*
-	 * What the user cannot look at, the program cannot reach: its name is enough to refuse it,
-	 * unless that leads out again to a place which only a look could tell.
-	 */
-	if (error == -EACCES && need == DRAFT_PATH_ANY && !strstr(literal, "..")) {
-		const char *name = lexical(draft, base, literal);
-
-		if (!name || strlen(name) >= sizeof(at->path)) {
-			sbx_draft_error(draft, entry->file, entry->line, "'%s' is too long", text);
-			return DRAFT_PATH_BAD;
-		}
-		*at = (struct sbx_resolved){ .size = -1 };
-		memcpy(at->path, name, strlen(name) + 1);
-		return DRAFT_PATH_OK;
-	}
 	if (error < 0 && entry->optional)
 		return DRAFT_PATH_SKIP;
 	if (error < 0) {
@@ -348,7 +371,10 @@ static enum draft_path_result resolve_literal(struct sbx_draft *draft,
 				strerror(-error));
 		return DRAFT_PATH_BAD;
 	}
-	if (quoted_by_mistake(draft, entry, text, at) || foreign_pattern(draft, entry, text, at))
+	if (is_too_wide_for_profile(draft, entry, at))
+		return DRAFT_PATH_SKIP;
+	if (quoted_by_mistake(draft, entry, text, at) || foreign_pattern(draft, entry, text, at) ||
+	    is_about_ourselves(draft, entry, text, at))
 		return DRAFT_PATH_BAD;
 	if (at->existing == strlen(at->path) || need != DRAFT_PATH_EXISTING || draft->load->lenient)
 		return DRAFT_PATH_OK;

@@ -401,23 +401,27 @@ static bool in_any(const struct sbx_addr *addr, const struct network *nets, size
 	return false;
 }
 
+bool sbx_addr_embedded(const struct sbx_addr *addr, struct sbx_addr *inner)
+{
+	for (size_t i = 0; i < COUNT(embedding); i++) {
+		if (!in_network(addr, &embedding[i].net))
+			continue;
+		*inner = (struct sbx_addr){ .family = 4 };
+		memcpy(inner->bytes, addr->bytes + embedding[i].offset, 4);
+		return true;
+	}
+	return false;
+}
+
 bool sbx_addr_is_private(const struct sbx_addr *addr)
 {
+	struct sbx_addr inner;
+
 	/* An address that nobody knows is not known to be public. */
 	if (addr->family != 4 && addr->family != 6)
 		return true;
-	if (in_any(addr, private, COUNT(private)))
-		return true;
-	for (size_t i = 0; i < COUNT(embedding); i++) {
-		struct sbx_addr inner = { .family = 4 };
-
-		if (!in_network(addr, &embedding[i].net))
-			continue;
-		memcpy(inner.bytes, addr->bytes + embedding[i].offset, 4);
-		if (in_any(&inner, private, COUNT(private)))
-			return true;
-	}
-	return false;
+	return in_any(addr, private, COUNT(private)) ||
+	       (sbx_addr_embedded(addr, &inner) && in_any(&inner, private, COUNT(private)));
 }
 
 bool sbx_addr_is_loopback(const struct sbx_addr *addr)
@@ -634,7 +638,11 @@ static const char *net_parse(struct span text, struct sbx_peer *peer)
 	if (memchr(port.at, ':', port.len))
 		return colons_wrong(text);
 	wrong = host_parse(host, peer);
-	return wrong ? wrong : ports_parse(port, peer);
+	if (!wrong)
+		wrong = ports_parse(port, peer);
+	if (!wrong && peer->kind == SBX_PEER_HOST && !strcmp(peer->host, "unix"))
+		wrong = "no host can be called 'unix' (unix:/run/app.sock is a socket)";
+	return wrong;
 }
 
 static const char *unix_parse(struct span path, struct sbx_peer *peer)

@@ -44,6 +44,8 @@ bool sbx_addr_parse(const char *text, size_t len, struct sbx_addr *addr);
 size_t sbx_addr_format(const struct sbx_addr *addr, char out[46]);
 /* Loopback, private, link-local, shared, multicast, unspecified…: nothing a public name leads to. */
 bool sbx_addr_is_private(const struct sbx_addr *addr);
+/* The IPv4 address that an IPv6 one leads to, by its form: mapped, compatible, NAT64, 6to4. */
+bool sbx_addr_embedded(const struct sbx_addr *addr, struct sbx_addr *inner);
 bool sbx_addr_is_loopback(const struct sbx_addr *addr);
 /* Clears the bits past 'bits'. */
 void sbx_addr_mask(struct sbx_addr *addr, unsigned int bits);

@@ -118,7 +118,7 @@ int sbx_load_running(struct sbx_policy **policy)
 
 	if (!path || !*path)
 		return -ENOENT;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ENOENT ? -ESTALE : -errno;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
@@ -157,39 +157,24 @@ static int wrong(struct sbx_asked *asked, int error, const char *why, const char
 	return error;
 }
 
-/* What cannot be looked at is judged by its name, if that can be read without looking. */
-static bool lexical(struct sbx_asked *asked, const char *target)
-{
-	bool absolute = target[0] == '/';
-	int len = snprintf(asked->at.path, sizeof(asked->at.path), "%s%s%s",
-			   absolute ? "" : asked->cwd, absolute ? "" : "/", target);
-
-	if (len < 0 || (size_t)len >= sizeof(asked->at.path))
-		return false;
-	for (const char *c = asked->at.path; (c = strstr(c, "/..")); c += 3)
-		if (!c[3] || c[3] == '/')
-			return false;
-	asked->at.size = -1;
-	asked->at.mode = 0;
-	return true;
-}
-
 static int ask_path(struct sbx_asked *asked, const char *target)
 {
 	enum sbx_op op = asked->request.op;
 	bool entry = op == SBX_OP_DELETE || op == SBX_OP_RENAME;
 	size_t len = strlen(target);
+	/* What we may not look at is judged by its name. */
 	int error = sbx_resolve_path(asked->cwd, target,
-				     SBX_RESOLVE_MISSING | (entry ? SBX_RESOLVE_NOFOLLOW : 0), NULL,
-				     &asked->at);
+				     SBX_RESOLVE_MISSING | SBX_RESOLVE_UNSEEN |
+					     (entry ? SBX_RESOLVE_NOFOLLOW : 0),
+				     NULL, &asked->at);
 
-	if (error && !(error == -EACCES && lexical(asked, target)))
+	if (error)
 		return wrong(asked, error, strerror(-error), target);
-	/* To write what is not there is to create it. */
-	if (op == SBX_OP_WRITE && !error && asked->at.existing < strlen(asked->at.path))
-		asked->request.op = SBX_OP_CREATE;
 	asked->request.path = asked->at.path;
-	asked->request.missing = !error && asked->at.existing < strlen(asked->at.path);
+	asked->request.missing = !asked->at.unseen && asked->at.existing < strlen(asked->at.path);
+	/* To write what is not there is to create it. */
+	if (op == SBX_OP_WRITE && asked->request.missing)
+		asked->request.op = SBX_OP_CREATE;
 	asked->request.is_dir = S_ISDIR(asked->at.mode) || (len && target[len - 1] == '/');
 	asked->request.size = op == SBX_OP_READ || op == SBX_OP_WRITE ? asked->at.size : -1;
 	return 0;
@@ -294,7 +279,7 @@ static bool repository_exists(const char *path)
 		size_t name_len = strlen(folders[i]);
 		const char *at = path;
 
-		while ((at = strstr(at, folders[i])) && at[name_len] != '/')
+		while ((at = strstr(at, folders[i])) && at[name_len] && at[name_len] != '/')
 			at += name_len;
 		if (at && (size_t)(at - path) < len) {
 			len = (size_t)(at - path);
@@ -303,6 +288,18 @@ static bool repository_exists(const char *path)
 	}
 	(void)snprintf(place, sizeof(place), "%.*s%s", (int)len, path, own);
 	return lstat(place, &st) == 0;
+}
+
+/* Protections of repositories hold only where there is one. */
+static void decide(const struct sbx_image *image, struct sbx_asked *asked)
+{
+	asked->request.new_repo = false;
+	sbx_eval(image, &asked->request, &asked->verdict);
+	if ((asked->verdict.flags & SBX_VERDICT_REPO) && !repository_exists(asked->at.path) &&
+	    !(asked->request.to && repository_exists(asked->request.to))) {
+		asked->request.new_repo = true;
+		sbx_eval(image, &asked->request, &asked->verdict);
+	}
 }
 
 int sbx_ask(const struct sbx_image *image, enum sbx_op op, const char *target, const char *cwd,
@@ -327,11 +324,25 @@ int sbx_ask(const struct sbx_image *image, enum sbx_op op, const char *target, c
 		error = ask_path(asked, target);
 	if (error)
 		return error;
-	sbx_eval(image, &asked->request, &asked->verdict);
-	if ((asked->verdict.flags & SBX_VERDICT_REPO) && !repository_exists(asked->at.path)) {
-		asked->request.new_repo = true;
-		sbx_eval(image, &asked->request, &asked->verdict);
-	}
+	decide(image, asked);
+	return 0;
+}
+
+int sbx_ask_move(const struct sbx_image *image, const char *from, const char *to, const char *cwd,
+		 struct sbx_asked *asked)
+{
+	int error = sbx_ask(image, SBX_OP_RENAME, from, cwd, asked);
+
+	if (error)
+		return error;
+	error = sbx_resolve_path(asked->cwd, to,
+				 SBX_RESOLVE_MISSING | SBX_RESOLVE_UNSEEN | SBX_RESOLVE_NOFOLLOW,
+				 NULL, &asked->to_at);
+	if (error)
+		return wrong(asked, error, strerror(-error), to);
+	asked->given_to = to;
+	asked->request.to = asked->to_at.path;
+	decide(image, asked);
 	return 0;
 }
 
@@ -341,6 +352,7 @@ struct sbx_report sbx_asked_report(const struct sbx_image *image, const struct s
 				    .request = &asked->request,
 				    .verdict = &asked->verdict,
 				    .given = asked->given,
+				    .given_to = asked->given_to,
 				    .cwd = asked->cwd };
 }
 

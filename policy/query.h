@@ -15,7 +15,9 @@ struct sbx_asked {
 	struct sbx_request request;
 	struct sbx_verdict verdict;
 	const char *given;
+	const char *given_to; /* of a rename that names both */
 	struct sbx_resolved at;
+	struct sbx_resolved to_at;
 	char host[SBX_HOST_MAX];
 	char program[PATH_MAX];
 	char cwd[PATH_MAX];
@@ -28,6 +30,9 @@ struct sbx_asked {
  */
 int sbx_ask(const struct sbx_image *image, enum sbx_op op, const char *target, const char *cwd,
 	    struct sbx_asked *asked);
+/* May 'from' be renamed to 'to'? */
+int sbx_ask_move(const struct sbx_image *image, const char *from, const char *to, const char *cwd,
+		 struct sbx_asked *asked);
 /* The record to make words from. */
 struct sbx_report sbx_asked_report(const struct sbx_image *image, const struct sbx_asked *asked);
 

@@ -14,6 +14,8 @@
  */
 #include "reader.h"
 
+#include "out.h"
+
 #include <errno.h>
 #include <ini.h>
 #include <search.h>
@@ -136,22 +138,30 @@ static void give_up(struct reader *reader, const char *why)
 	reader->stopped = true;
 }
 
+/* In a comment only that counts which would show its reader another text than is there. */
+static bool is_harmless(uint32_t point)
+{
+	return !(point >= 0x2028 && point <= 0x202e) && !(point >= 0x2066 && point <= 0x2069) &&
+	       point != 0x61c && point != 0x200e && point != 0x200f;
+}
+
 /* The length of the character at 'at', or 0 after a complaint. */
 static size_t check_char(struct reader *reader, struct span line, const char *at)
 {
 	unsigned char c = (unsigned char)*at;
-	size_t len = sbx_utf8_len(at, (size_t)(line.end - at));
+	bool comment = *line.at == '#' || *line.at == ';';
 	size_t column = (size_t)(at - line.at) + 1;
+	uint32_t point = c;
+	size_t len = sbx_utf8_decode(at, (size_t)(line.end - at), &point);
 
 	if (!c)
 		complain(reader, "NUL byte in column %zu (a policy is plain text)", column);
 	else if (!len)
 		complain(reader, "byte '\\x%02x' in column %zu is not UTF-8", c, column);
-	else if ((c < 0x20 && c != '\t') || c == 0x7f)
-		complain(reader, "control character '\\x%02x' in column %zu", c, column);
-	else if (c == 0xc2 && (unsigned char)at[1] < 0xa0)
-		complain(reader, "control character '\\xc2\\x%02x' in column %zu",
-			 (unsigned char)at[1], column);
+	else if (point != '\t' && (point < 0x20 || (point >= 0x7f && point < 0xa0)))
+		complain(reader, "control character '\\x%02x' in column %zu", point, column);
+	else if (sbx_is_invisible(point) && c != '\t' && !(comment && is_harmless(point)))
+		complain(reader, "invisible character U+%04X in column %zu", point, column);
 	else
 		return len;
 	return 0;
@@ -175,7 +185,8 @@ static bool may_be_optional(enum sbx_key key)
 {
 	enum sbx_type type = sbx_keys[key].type;
 
-	return type == SBX_TYPE_PATHS || type == SBX_TYPE_PATH || type == SBX_TYPE_INCLUDES;
+	return type == SBX_TYPE_PATHS || type == SBX_TYPE_PATH || type == SBX_TYPE_INCLUDES ||
+	       type == SBX_TYPE_PEERS;
 }
 
 /* Takes " ?" off the end. */
@@ -194,7 +205,9 @@ static bool check_optional(struct reader *reader, const struct item *item)
 
 	if (!item->optional)
 		return true;
-	if (key->type == SBX_TYPE_INCLUDES)
+	if (key->type == SBX_TYPE_PEERS)
+		complain(reader, "'%s' may name what is not there; leave ' ?' away", key->name);
+	else if (key->type == SBX_TYPE_INCLUDES)
 		complain(reader, "'%s' must exist; leave ' ?' away", key->name);
 	else if (reader->key == SBX_KEY_paths_deny || reader->key == SBX_KEY_paths_hide)
 		complain(reader, "'%s' may name what does not exist; leave ' ?' away", key->name);
@@ -225,7 +238,8 @@ static const char *find_closing(struct reader *reader, struct span span)
 			continue;
 		at++;
 		if (*at != '"' && *at != '\\') {
-			size_t len = sbx_utf8_len(at, (size_t)(span.end - at));
+			uint32_t point;
+			size_t len = sbx_utf8_decode(at, (size_t)(span.end - at), &point);
 
 			complain(reader, "unknown escape '\\%s' in quotes (only \\\" and \\\\)",
 				 sbx_shown(at, len, text));

@@ -58,6 +58,7 @@ struct walk {
 	size_t existing;
 	bool seen;
 	bool missing;
+	bool unseen;
 	bool pinned; /* 'path' ends in a link of /proc that no path can stand for */
 	bool through_link;
 	char path[PATH_MAX]; /* "" is the root */
@@ -275,6 +276,10 @@ static int look(struct walk *walk, struct known *folder)
 		return walk->mode ? 0 : -ENOENT;
 	}
 	if (fstatat(AT_FDCWD, walk->len ? walk->path : "/", &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno == EACCES && (walk->flags & SBX_RESOLVE_UNSEEN)) {
+			walk->unseen = true;
+			return -ENOENT;
+		}
 		if (errno != ENOENT)
 			return -errno;
 		st.st_mode = 0;
@@ -500,6 +505,7 @@ int sbx_resolve_path(const char *cwd, const char *path, unsigned int flags,
 	if (!walk.len)
 		append(&walk, "", 0);
 	memcpy(out->path, walk.path, walk.len + 1);
+	out->unseen = walk.unseen;
 	out->existing = walk.missing ? walk.existing : walk.len;
 	out->mode = walk.mode;
 	out->size = walk.size;

@@ -15,6 +15,7 @@
 enum {
 	SBX_RESOLVE_MISSING = 1 << 0, /* components that do not exist are kept as they are */
 	SBX_RESOLVE_NOFOLLOW = 1 << 1, /* a link in the last place is not followed */
+	SBX_RESOLVE_UNSEEN = 1 << 3, /* so are those in a folder that we may not search */
 	SBX_RESOLVE_TYPE = 1 << 2, /* of 'mode' only the type is wanted, and no size: cheaper */
 };
 
@@ -24,6 +25,7 @@ struct sbx_resolved {
 	mode_t mode; /* of what is there, 0 when missing */
 	int64_t size; /* of a regular file, else -1 */
 	bool through_link; /* a link was followed on the way */
+	bool unseen; /* it ends in a folder that we may not search */
 };
 
 /* Remembers folders that were walked already, so that a thousand rules cost a thousand look-ups. */

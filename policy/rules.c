@@ -303,14 +303,15 @@ static void protection_rules(struct sbx_draft *draft, uint32_t file)
 
 static void lock_path(struct sbx_draft *draft, uint32_t file, const char *path, const char *what)
 {
+	size_t len = path ? strlen(path) : 0;
 	struct draft_rule rule = { .file = file,
 				   .kind = SBX_RULE_LOCK,
 				   .section = SBX_NONE,
 				   .text = what,
 				   .written = path,
 				   .path = path,
-				   .literal = strlen(path),
-				   .existing = strlen(path) };
+				   .literal = len,
+				   .existing = len };
 
 	(void)push_rule(draft, &rule);
 }

@@ -118,15 +118,27 @@ static bool looks_wild(const char *path)
 	return false;
 }
 
+/* A folder that holds far more than what was asked for: the root, what is in it, a home or above. */
+static bool is_too_wide(const struct sbx_image *image, const char *path, size_t len)
+{
+	const char *home = sbx_str(image, image->home);
+
+	return len < 2 || !memchr(path + 1, '/', len - 1) ||
+	       (!strncmp(home, path, len) && (home[len] == '/' || !home[len]));
+}
+
 /* One line, tried: for the path itself, or for the folder it stands in. */
 static bool suggest_line(const struct sbx_report *report, const char *path, size_t len,
 			 bool creates, struct sbx_suggestion *suggestion)
 {
-	if (len < 2 || !can_be_written(path, len) || (creates && looks_wild(path)) ||
+	bool is_folder = report->request->is_dir || len < strlen(path);
+
+	if (!can_be_written(path, len) || (creates && looks_wild(path)) ||
 	    !would_help(report, path, len, creates))
 		return false;
 	suggestion->path_len = len;
-	suggestion->kind = SBX_SUGGEST_LINE;
+	suggestion->kind = is_folder && is_too_wide(report->image, path, len) ? SBX_SUGGEST_TOO_WIDE
+									      : SBX_SUGGEST_LINE;
 	return true;
 }
 
@@ -149,6 +161,12 @@ static void suggest_path(const struct sbx_report *report, struct sbx_suggestion 
 		suggest_change(report, suggestion);
 }
 
+static bool is_link_local(const struct sbx_addr *addr)
+{
+	return (addr->family == 4 && addr->bytes[0] == 169 && addr->bytes[1] == 254) ||
+	       (addr->family == 6 && addr->bytes[0] == 0xfe && (addr->bytes[1] & 0xc0) == 0x80);
+}
+
 static void suggest_net(const struct sbx_report *report, struct sbx_suggestion *suggestion)
 {
 	const struct sbx_setting *mode = sbx_setting(report->image, SBX_KEY_network_mode);
@@ -159,6 +177,9 @@ static void suggest_net(const struct sbx_report *report, struct sbx_suggestion *
 		if (request->op == SBX_OP_BIND)
 			suggestion->key = SBX_KEY_paths_write;
 		suggest_path(report, suggestion);
+	} else if (is_link_local(&request->addr)) {
+		/* Clouds hand out credentials there. */
+		suggestion->kind = SBX_SUGGEST_CREDENTIAL;
 	} else if (would_help(report, "", 0, false)) {
 		suggestion->kind = SBX_SUGGEST_LINE;
 	} else {
@@ -210,7 +231,7 @@ void sbx_suggest(const struct sbx_report *report, struct sbx_suggestion *suggest
 
 static bool needs_quotes(const char *bytes, size_t len)
 {
-	static const char special[] = ",\"\\*?$~;#";
+	static const char special[] = " ,\"\\*?$~;#'[{";
 
 	if (len == 0 || bytes[0] == ' ' || bytes[len - 1] == ' ')
 		return true;
@@ -271,8 +292,7 @@ static void put_destination(const struct sbx_request *request, struct sbx_out *o
 		sbx_out_str(out, request->addr.family == 6 ? "]" : "");
 	}
 	sbx_out_str(out, ":");
-	/* A look-up has no port; the one that nearly all names are looked up for stands in. */
-	sbx_out_number(out, request->op == SBX_OP_LOOKUP ? 443 : request->port);
+	sbx_out_number(out, request->op == SBX_OP_LOOKUP ? SBX_LOOKUP_PORT : request->port);
 }
 
 static void put_section_value(const struct sbx_report *report, enum sbx_key key,
@@ -334,8 +354,9 @@ static void put_where(const struct sbx_report *report, enum sbx_key key, struct 
 
 	if (key == SBX_KEY_path_suffixes || key == SBX_KEY_path_max_file_bytes) {
 		sbx_out_str(out, "[path ");
-		sbx_out_str(out,
-			    sbx_str(image, sbx_sections(image)[report->verdict->section].name));
+		sbx_out_shortened(
+			out, sbx_str(image, sbx_sections(image)[report->verdict->section].name), 40,
+			SBX_ESCAPE_PLAIN);
 		sbx_out_str(out, "]");
 	} else {
 		sbx_out_str(out, key >= SBX_KEY_network_mode ? "[network]" : "[paths]");
@@ -394,6 +415,9 @@ void sbx_suggest_text(const struct sbx_report *report, const struct sbx_suggesti
 		break;
 	case SBX_SUGGEST_CREDENTIAL:
 		sbx_out_str(out, "this looks like a credential; no line is suggested");
+		break;
+	case SBX_SUGGEST_TOO_WIDE:
+		sbx_out_str(out, "A line for it would open far more; none is suggested.");
 		break;
 	case SBX_SUGGEST_IMPOSSIBLE:
 		sbx_out_str(out, "No policy line can allow it.");

@@ -8,6 +8,8 @@
  */
 #include "values.h"
 
+#include "out.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,58 +67,6 @@ static bool is_made_of(const char *text, size_t len, const struct alphabet *alph
 	return len > 0;
 }
 
-/*
- * The lowest code point that each length of a UTF-8 sequence may stand for: longer spellings of the
- * same character are refused.
- */
-static const uint32_t utf8_lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-
-static size_t utf8_decode(const char *text, size_t len, uint32_t *point)
-{
-	unsigned char lead = len ? (unsigned char)text[0] : 0xff;
-	size_t need = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : 4;
-	uint32_t value = need == 1 ? lead : lead & (0x7fu >> need);
-
-	if (need > len || (need == 4 && lead >> 3 != 30))
-		return 0;
-	for (size_t i = 1; i < need; i++) {
-		if (((unsigned char)text[i] & 0xc0) != 0x80)
-			return 0;
-		value = value << 6 | ((unsigned char)text[i] & 0x3f);
-	}
-	if (value < utf8_lowest[need] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
-		return 0;
-	*point = value;
-	return need;
-}
-
-size_t sbx_utf8_len(const char *text, size_t len)
-{
-	uint32_t point;
-
-	return utf8_decode(text, len, &point);
-}
-
-/* Control characters, and what is invisible or turns the order of a line around. */
-static const struct {
-	uint32_t first;
-	uint32_t last;
-} hostile[] = {
-	{ 0x0000, 0x001f },   { 0x007f, 0x009f }, { 0x00ad, 0x00ad }, { 0x034f, 0x034f },
-	{ 0x061c, 0x061c },   { 0x115f, 0x1160 }, { 0x17b4, 0x17b5 }, { 0x180b, 0x180f },
-	{ 0x200b, 0x200f },   { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0x3164, 0x3164 },
-	{ 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff }, { 0xffa0, 0xffa0 }, { 0xfff0, 0xfffb },
-	{ 0xe0000, 0xe0fff },
-};
-
-static bool is_hostile(uint32_t point)
-{
-	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++)
-		if (point >= hostile[i].first && point <= hostile[i].last)
-			return true;
-	return false;
-}
-
 const char *sbx_shown(const char *text, size_t len, char out[SBX_SHOWN_MAX])
 {
 	static const char cut[] = "…";
@@ -124,8 +74,8 @@ const char *sbx_shown(const char *text, size_t len, char out[SBX_SHOWN_MAX])
 
 	for (size_t i = 0; i < len;) {
 		uint32_t point;
-		size_t bytes = utf8_decode(text + i, len - i, &point);
-		bool plain = bytes && !is_hostile(point);
+		size_t bytes = sbx_utf8_decode(text + i, len - i, &point);
+		bool plain = bytes && !sbx_is_invisible(point);
 		char piece[5];
 
 		if (!plain) {
@@ -242,17 +192,6 @@ bool sbx_type_is_list(enum sbx_type type)
 	return lists[type];
 }
 
-const char *sbx_type_shown(enum sbx_type type)
-{
-	static const char *const names[SBX_TYPE_COUNT] = {
-#define TYPE(id, list, shown) [SBX_TYPE_##id] = shown,
-		SBX_TYPES(TYPE)
-#undef TYPE
-	};
-
-	return names[type];
-}
-
 enum sbx_key sbx_key_find(const char *section, const char *name)
 {
 	unsigned int key = 0;
@@ -261,14 +200,6 @@ enum sbx_key sbx_key_find(const char *section, const char *name)
 				       strcmp(sbx_keys[key].name, name) != 0))
 		key++;
 	return (enum sbx_key)key;
-}
-
-bool sbx_section_known(const char *section)
-{
-	for (size_t i = 0; i < SBX_KEY_COUNT; i++)
-		if (!strcmp(sbx_keys[i].section, section))
-			return true;
-	return false;
 }
 
 const char *sbx_key_near(const char *section, const char *name)

@@ -53,12 +53,9 @@ struct sbx_keyinfo {
 extern const struct sbx_keyinfo sbx_keys[SBX_KEY_COUNT];
 
 bool sbx_type_is_list(enum sbx_type type);
-const char *sbx_type_shown(enum sbx_type type);
 
 /* SBX_KEY_COUNT when there is none. */
 enum sbx_key sbx_key_find(const char *section, const char *name);
-/* Whether any key lives in the section ("path" for every [path NAME]). */
-bool sbx_section_known(const char *section);
 /* The nearest known word, or NULL when nothing is near: for "did you mean 'read'?". */
 const char *sbx_key_near(const char *section, const char *name);
 const char *sbx_section_near(const char *section);
@@ -81,8 +78,6 @@ const char *sbx_value_parse(enum sbx_key key, const char *text, uint64_t *value,
  */
 #define SBX_SHOWN_MAX 80
 const char *sbx_shown(const char *text, size_t len, char out[SBX_SHOWN_MAX]);
-/* How many bytes the UTF-8 character at the start of 'text' has; 0 when there is no valid one. */
-size_t sbx_utf8_len(const char *text, size_t len);
 
 /*
  * The value as it may be shown: the user and password of a URL are left out. Returns 'text' or

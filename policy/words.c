@@ -70,7 +70,8 @@ void sbx_words_rule(const struct sbx_image *image, uint32_t index, struct sbx_ou
 		sbx_out_str(out, "default protection of '");
 	else if (rule->kind != SBX_RULE_LOCK)
 		sbx_out_shortened(out, file, RULE_SHOWN / 2, SBX_ESCAPE_PLAIN);
-	if (rule->line) {
+	if (rule->line && sbx_files(image)[rule->file].role != SBX_FILE_BUILTIN &&
+	    sbx_files(image)[rule->file].role != SBX_FILE_OPTIONS) {
 		sbx_out_str(out, ":");
 		sbx_out_number(out, rule->line);
 	}
@@ -170,7 +171,7 @@ static void put_path(const char *given, const char *resolved, struct sbx_out *ou
 	if (!resolved || !strcmp(given, resolved))
 		return;
 	sbx_out_str(out, " (");
-	sbx_out_shortened(out, resolved, NAME_SHOWN, SBX_ESCAPE_PLAIN);
+	sbx_out_shortened(out, resolved, NAME_SHOWN, SBX_ESCAPE_ASIDE);
 	sbx_out_str(out, ")");
 }
 
@@ -225,7 +226,9 @@ static void put_allowed(const struct sbx_report *report, uint32_t index, char *s
 	sbx_out_init(&out, shown, size);
 	if (report->verdict->code == SBX_CODE_NAME && !sbx_peer_parse(text, &peer)) {
 		sbx_out_str(&out, peer.kind == SBX_PEER_SUBDOMAINS ? "*." : "");
-		sbx_out_str(&out, peer.kind == SBX_PEER_ANY ? "*" : peer.host);
+		sbx_out_str(&out, peer.kind == SBX_PEER_ANY
+					  ? "*"
+					  : peer.host); /* of the parser's letters */
 	} else {
 		sbx_out_shortened(&out, text, NAME_SHOWN, SBX_ESCAPE_PLAIN);
 	}
@@ -289,7 +292,8 @@ static size_t put_list(const struct sbx_report *report, struct sbx_out *out)
 	while ((index = next_listed(report, &allowed)) != SBX_NONE) {
 		if (is_repeated(report->image, listed, shown, index))
 			continue;
-		put_allowed(report, index, text, sizeof(text));
+		if (shown < LISTED && !more)
+			put_allowed(report, index, text, sizeof(text));
 		/* Room is kept for what follows the list. */
 		if (shown == LISTED || more || out->len + strlen(text) + 120 > SBX_LINE_MAX) {
 			more++;
@@ -317,7 +321,7 @@ static void put_profile(const struct sbx_image *image, uint32_t file, struct sbx
 		if (*c == '/')
 			slash = c + 1;
 	sbx_out_str(out, "'");
-	sbx_out_bytes(out, slash, strlen(slash) > 4 ? strlen(slash) - 4 : 0);
+	sbx_out_escaped(out, slash, strlen(slash) > 4 ? strlen(slash) - 4 : 0, SBX_ESCAPE_PLAIN);
 	sbx_out_str(out, "'");
 }
 
@@ -413,6 +417,20 @@ static void put_size(const struct sbx_report *report, struct sbx_out *out)
 	sbx_out_str(out, " bytes");
 }
 
+/* What may be listened on: what is listed, and what every program may serve itself. */
+static void put_addresses(const struct sbx_report *report, struct sbx_out *out)
+{
+	bool own = sbx_setting(report->image, SBX_KEY_network_own)->value;
+
+	sbx_out_str(out, "Allowed addresses: ");
+	if (!put_list(report, out) && !own)
+		sbx_out_str(out, "none");
+	if (own)
+		sbx_out_str(out, out->len > strlen("sbx:   Allowed addresses: ")
+					 ? ", and loopback on port 0 or from 1024 up"
+					 : "loopback on port 0 or from 1024 up");
+}
+
 /* The second line: what is allowed instead. */
 static void put_instead(const struct sbx_report *report, struct sbx_out *out)
 {
@@ -441,6 +459,10 @@ static void put_instead(const struct sbx_report *report, struct sbx_out *out)
 		sbx_out_str(out, "Copy it instead.");
 		break;
 	case SBX_CODE_NETWORK_OFF:
+		if (report->request->op == SBX_OP_BIND) {
+			put_addresses(report, out);
+			break;
+		}
 		sbx_out_str(out, "Allowed destinations: none. Do not retry, change DNS or use a "
 				 "proxy: go on without the network, or ask the user.");
 		break;
@@ -451,7 +473,7 @@ static void put_instead(const struct sbx_report *report, struct sbx_out *out)
 		put_paths(report, "Allowed hosts: ", out);
 		break;
 	case SBX_CODE_BIND:
-		put_paths(report, "Allowed addresses: ", out);
+		put_addresses(report, out);
 		break;
 	default:
 		break;
@@ -485,7 +507,7 @@ static bool put_section_line(const struct sbx_report *report, struct sbx_out *ou
 	sbx_out_number(out,
 		       suffix ? sbx_items(image)[section->suffixes.first].line : section->max_line);
 	sbx_out_str(out, suffix ? " suffixes in [path " : " max_file_bytes in [path ");
-	sbx_out_str(out, sbx_str(image, section->name));
+	sbx_out_shortened(out, sbx_str(image, section->name), 40, SBX_ESCAPE_PLAIN);
 	sbx_out_str(out, "]");
 	return true;
 }

@@ -56,6 +56,7 @@ enum sbx_suggest_kind {
 	SBX_SUGGEST_SECTION, /* add KEY = VALUE to the [path] section */
 	SBX_SUGGEST_TMP, /* use private tmp */
 	SBX_SUGGEST_CREDENTIAL, /* better not */
+	SBX_SUGGEST_TOO_WIDE, /* a line would open far more */
 	SBX_SUGGEST_IMPOSSIBLE, /* no line can */
 };
 

@@ -258,7 +258,7 @@ mkdir -p project/sub
 cd project || exit
 sbx check read x
 is 0 'without a policy, the current directory can be read'
-has out 'By: the built-in policy:2 workspace = .' 'by the built-in one'
+has out 'By: the built-in policy workspace = .' 'by the built-in one'
 sbx check write x
 is 0 'and written'
 sbx check read ../data

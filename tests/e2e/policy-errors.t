@@ -369,6 +369,6 @@ file "$name" '[paths]\nraed = ./out\n'
 sbx show -p "$name"
 says err "sbx-policy: bad\\n\\x1b[31m\\u{202e}.ini:2: unknown key 'raed' in [paths] (did you mean 'read'?)" \
 	"a file's hostile name is escaped"
-bad 'hostile words in a file are escaped' '[paths]\nre\0342\0200\0256ad = x\nread = ./\0342\0200\0213no\n' \
-	'2: unknown key' '3: '
+bad 'what cannot be seen in a file is refused' '[paths]\nre\0342\0200\0256ad = x\nread = ./\0342\0200\0213no\n' \
+	'2: invisible character U+202E' '3: invisible character U+200B'
 finish

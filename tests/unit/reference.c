@@ -156,6 +156,7 @@ static void note_undone(struct place *place, const struct ref_rule *rule)
 	case SBX_RULE_HIDE:
 	case SBX_RULE_DENY:
 	case SBX_RULE_SET:
+	case SBX_RULE_UNIX_DENY:
 		place->undone |= 1u << SBX_CODE_DENIED;
 		break;
 	case SBX_RULE_LOCK:
@@ -211,8 +212,10 @@ static void join(struct chorus *chorus, const struct ref_rule *rule, bool is_fil
 		break;
 	}
 	chorus->free |= !!(rule->flags & SBX_RULE_FREE);
-	chorus->by_name |= grants_write(rule) && !(rule->flags & SBX_RULE_GLOB);
-	chorus->missing_root |= grants_write(rule) && (rule->flags & SBX_RULE_MISSING);
+	chorus->by_name |= grants_write(rule) && !(rule->flags & SBX_RULE_GLOB) && !rule->tried;
+	/* What a pattern matches may come and go. */
+	chorus->missing_root |=
+		grants_write(rule) && (rule->flags & (SBX_RULE_MISSING | SBX_RULE_GLOB));
 }
 
 /* hide beats deny beats [path] beats the lists. */
@@ -249,6 +252,13 @@ static void set_guards(struct place *place, const struct chorus *chorus)
 		chorus->missing_folder && !chorus->hide && !chorus->deny && !chorus->set;
 }
 
+/* A move, and making anything but a folder, could put a thing past the rules below the place. */
+static bool may_undo(const struct sbx_request *request)
+{
+	return request->op == SBX_OP_RENAME ||
+	       ((request->op == SBX_OP_CREATE || request->op == SBX_OP_BIND) && !request->is_dir);
+}
+
 /* The place at the path and the folder it stands in; false where ".." makes it unknowable. */
 static bool walk(const struct ref_rule *rules, size_t count, const struct sbx_request *request,
 		 bool *spoke, bool *below, struct place *parent, struct place *here)
@@ -282,7 +292,7 @@ static bool walk(const struct ref_rule *rules, size_t count, const struct sbx_re
 		set_rights(here, &chorus);
 		set_guards(here, &chorus);
 	}
-	for (size_t i = 0; i < count && request->op == SBX_OP_RENAME; i++) {
+	for (size_t i = 0; i < count && may_undo(request); i++) {
 		if ((rules[i].flags & SBX_RULE_ABSENT) ||
 		    !reaches_below(&rules[i], parts.list, parts.count))
 			continue;
@@ -375,7 +385,7 @@ static bool check_move(const struct place *here, const struct sbx_request *reque
 {
 	unsigned int codes = here->undone | (request->new_repo ? 0 : here->undone_repo);
 
-	if (request->op != SBX_OP_RENAME || !codes)
+	if (!may_undo(request) || !codes)
 		return true;
 	(void)refuse(answer, (enum sbx_code)__builtin_ctz(codes));
 	answer->codes = codes;
@@ -451,11 +461,16 @@ static void leave(const struct ref_rule *rules, size_t count, const struct sbx_r
 			note_undone(&lost, &rules[i]);
 		}
 	}
-	codes = lost.undone | lost.undone_repo;
+	codes = lost.undone | (request->new_repo ? 0 : lost.undone_repo);
 	if (!codes)
 		return;
 	(void)refuse(answer, (enum sbx_code)__builtin_ctz(codes));
 	answer->codes = codes;
+}
+
+static bool is_picky(const struct ref_rule *section)
+{
+	return section && (section->suffixes[0] || section->max_bytes != UINT64_MAX);
 }
 
 void ref_ask(const struct ref_rule *rules, size_t count, const struct sbx_request *request,
@@ -472,12 +487,12 @@ void ref_ask(const struct ref_rule *rules, size_t count, const struct sbx_reques
 	}
 	if (!judge(&parent, &here, request, answer) || request->op != SBX_OP_RENAME || !request->to)
 		return;
-	target.op = SBX_OP_CREATE;
 	target.path = request->to;
 	if (!walk(rules, count, &target, spoke, below, &parent, &there))
 		(void)refuse(answer, SBX_CODE_OUTSIDE);
-	else if (judge(&parent, &there, &target, answer) && (there.rights & ~here.rights) &&
-		 !same_folder(request->path, request->to))
+	else if (judge(&parent, &there, &target, answer) &&
+		 ((there.section != here.section && is_picky(here.section)) ||
+		  ((there.rights & ~here.rights) && !same_folder(request->path, request->to))))
 		(void)refuse(answer, SBX_CODE_REFER);
 	if (answer->allowed && request->is_dir)
 		leave(rules, count, request, below, answer);

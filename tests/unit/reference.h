@@ -31,6 +31,7 @@ struct ref_rule {
 	const char *path; /* absolute, single slashes */
 	size_t literal; /* how much of it is no pattern */
 	size_t existing; /* how much of it exists; matters for MISSING */
+	bool tried; /* only asked about: it lifts no default protection */
 	const char *suffixes[REF_SUFFIXES]; /* of a SET, NULL where there are fewer */
 	uint64_t max_bytes; /* of a SET; UINT64_MAX: any */
 	struct ref_parts parts; /* of 'path', filled in by ref_split() */

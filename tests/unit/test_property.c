@@ -614,6 +614,7 @@ static void ask_reference(struct policy *policy, const struct question *question
 		rule->path = question->extra_path;
 		rule->rights = question->extra.rights;
 		rule->flags = question->extra.missing ? SBX_RULE_MISSING : 0;
+		rule->tried = true;
 		rule->literal = rule->existing = question->extra.len;
 		ref_split(rule);
 	}

@@ -99,18 +99,17 @@ static const struct {
 	{ "write /etc/passwd",
 	  "sbx: Cannot write to '/etc/passwd': path is outside the sandbox.\n" WRITABLE NOBODY PATHS
 	  "write = /etc/passwd\n" },
-	{ "list /etc",
-	  "sbx: Cannot list '/etc': path is outside the sandbox.\n" READABLE NOBODY PATHS
-	  "read = /etc\n" },
+	{ "list /etc", "sbx: Cannot list '/etc': path is outside the sandbox.\n" READABLE NOBODY
+		       "sbx:   A line for it would open far more; none is suggested.\n" },
 	{ "create /etc/sbx-new",
 	  "sbx: Cannot create '/etc/sbx-new': path is outside the sandbox.\n" WRITABLE NOBODY PATHS
 	  "write = /etc/sbx-new\n" },
 	{ "delete /etc/passwd",
-	  "sbx: Cannot delete '/etc/passwd': path is outside the sandbox.\n" WRITABLE NOBODY PATHS
-	  "write = /etc\n" },
+	  "sbx: Cannot delete '/etc/passwd': path is outside the sandbox.\n" WRITABLE NOBODY
+	  "sbx:   A line for it would open far more; none is suggested.\n" },
 	{ "rename /etc/passwd",
-	  "sbx: Cannot rename '/etc/passwd': path is outside the sandbox.\n" WRITABLE NOBODY PATHS
-	  "write = /etc\n" },
+	  "sbx: Cannot rename '/etc/passwd': path is outside the sandbox.\n" WRITABLE NOBODY
+	  "sbx:   A line for it would open far more; none is suggested.\n" },
 	{ "change /etc/passwd",
 	  "sbx: Cannot change '/etc/passwd': path is outside the sandbox.\n" WRITABLE NOBODY PATHS
 	  "write = /etc/passwd\n" },
@@ -123,7 +122,8 @@ static const struct {
 	  "write = @\n" },
 	{ "read portfolio/.git/x",
 	  "sbx: Cannot read 'portfolio/.git/x' (@/portfolio/.git/x): denied by a rule.\n"
-	  "sbx:   By: policy.ini:7 deny = ./portfolio/.git\n" PATHS "read = ./portfolio/.git/x ?\n" },
+	  "sbx:   By: policy.ini:7 deny = ./portfolio/.git\n" PATHS
+	  "read = ./portfolio/.git/x ?\n" },
 	{ "create out/.bashrc",
 	  "sbx: Cannot create 'out/.bashrc' (@/out/.bashrc): it runs later, outside the sandbox.\n"
 	  "sbx:   Default protection; `protect = no` in [sandbox] lifts all of them\n"
@@ -171,7 +171,8 @@ static const struct {
 	  "connect = other.example:443\n" },
 	{ "bind 0.0.0.0:80",
 	  "sbx: Cannot listen on '0.0.0.0:80': address not allowed.\n"
-	  "sbx:   Allowed addresses: 127.0.0.1:80\n" NOBODY NETWORK "bind = 0.0.0.0:80\n" },
+	  "sbx:   Allowed addresses: 127.0.0.1:80, and loopback on port 0 or from 1024 up\n" NOBODY
+		  NETWORK "bind = 0.0.0.0:80\n" },
 	{ "write policy.ini",
 	  "sbx: Cannot write to 'policy.ini' (@/policy.ini): path is outside the "
 	  "sandbox.\n" WRITABLE NOBODY "sbx:   No policy line can allow it.\n" },
@@ -718,10 +719,10 @@ static void check_hostile(void)
 	sbx_free(hostile.policy);
 }
 
-/* Names stand in policies too: of files, roots and reasons. */
+/* Names stand in policies too. What cannot be seen is refused there; the rest must not mislead. */
 static void check_hostile_policy(void)
 {
-	static const char name[] = "out/\xe2\x80\xae\xf3\xa0\x80\x81'\\\xc2\xad";
+	static const char name[] = "out/b): path is allowed. (x'\\";
 	struct text text = { .len = 0 };
 	const char *said;
 
@@ -729,14 +730,12 @@ static void check_hostile_policy(void)
 	put(&text, ALONE "tmp = shared\n[path a]\nroot = \"./");
 	for (const char *c = name; *c; c++)
 		put(&text, "%s%c", *c == '\\' ? "\\" : "", *c);
-	put(&text, "\"\nmode = ro\nsuffixes = .\xe2\x80\xae\nreason = right\xe2\x80\xaeleft\n"
-		   "[paths]\ndeny = \"./x\xe2\x80\xae\"\n");
+	put(&text, "\"\nmode = ro\nsuffixes = .md\nreason = it's \\x1b\n");
 	said = explain_once(text.bytes, "read /etc/passwd");
-	is(fault_of(said) ? fault_of(said) : "", "", "hostile roots are escaped");
-	said = explain_once(text.bytes, "read out/\xe2\x80\xae\xf3\xa0\x80\x81'\\\xc2\xad/x");
-	is(fault_of(said) ? fault_of(said) : "", "", "hostile suffixes and reasons are escaped");
-	said = explain_once(text.bytes, "read x\xe2\x80\xae");
-	is(fault_of(said) ? fault_of(said) : "", "", "hostile rules are escaped");
+	is(fault_of(said) ? fault_of(said) : "", "", "odd roots are shown as they are");
+	said = explain_once(text.bytes, "read out/b): path is allowed. (x'\\/x");
+	is(fault_of(said) ? fault_of(said) : "", "", "odd names and reasons too");
+	like(said, "\\\\\\): path is allowed\\. \\\\\\(x", "and do not end the parentheses");
 }
 
 /* --- Suggestions --- */
