@@ -279,9 +279,6 @@ static uint32_t new_node(struct build *build, uint32_t parent, enum sbx_edge_kin
 				   .speech = SBX_NONE,
 				   .fan = SBX_NONE,
 				   .glob = SBX_NONE,
-				   .hole = SBX_NONE,
-				   .guard = SBX_NONE,
-				   .guard_repo = SBX_NONE,
 				   .name_len = (uint16_t)len,
 				   .kind = (uint8_t)kind };
 	return last(build, SBX_TABLE_nodes);
@@ -305,6 +302,9 @@ static uint32_t child(struct build *build, uint32_t parent, enum sbx_edge_kind k
 		return node;
 	node = new_node(build, parent, kind, name, len);
 	if (node == SBX_NONE || !hook_up(build, parent, node, kind, len))
+		return SBX_NONE;
+	/* A walk is at every "**" for every component: its fan's bytes keep that cheap. */
+	if (kind == SBX_EDGE_STAR && !fan_of(build, node))
 		return SBX_NONE;
 	if (is_hashed(build, node) &&
 	    !add_slot(build, SBX_TABLE_slots, node, node_hash(build, node)))
@@ -612,27 +612,47 @@ static bool add_speeches(struct build *build)
  * Tells every place which rule below it takes something away: to move the place would move what
  * is refused from under the rule. Children stand behind their parents.
  */
-static void add_holes(struct build *build)
+static bool add_holes(struct build *build)
 {
-	for (uint32_t i = (uint32_t)build->tables[SBX_TABLE_nodes].count; i-- > 1;) {
+	size_t count = build->tables[SBX_TABLE_nodes].count;
+	struct sbx_hole *holes = take(build, SBX_TABLE_holes, count);
+
+	if (!holes)
+		return false;
+	memset(holes, 0xff, count * sizeof(*holes));
+	for (size_t i = count; i-- > 1;) {
 		const struct sbx_node *node = ITEM(build, nodes, struct sbx_node, i);
-		struct sbx_node *parent = ITEM(build, nodes, struct sbx_node, node->parent);
+		struct sbx_hole *above = &holes[node->parent];
+		const struct sbx_speech *speech;
 
-		keep_first(&parent->hole, node->hole);
-		keep_first(&parent->guard, node->guard);
-		keep_first(&parent->guard_repo, node->guard_repo);
-		if (node->speech != SBX_NONE) {
-			const struct sbx_speech *speech =
-				ITEM(build, speeches, struct sbx_speech, node->speech);
-
-			keep_first(&parent->hole, speech->take);
-			keep_first(&parent->hole, speech->lock);
-			keep_first(&parent->hole, speech->unix_deny);
-			keep_first(speech->flags & SBX_SPEECH_ALWAYS ? &parent->guard
-								     : &parent->guard_repo,
-				   speech->protect);
-		}
+		keep_first(&above->rule, holes[i].rule);
+		keep_first(&above->guard, holes[i].guard);
+		keep_first(&above->guard_repo, holes[i].guard_repo);
+		if (node->speech == SBX_NONE)
+			continue;
+		speech = ITEM(build, speeches, struct sbx_speech, node->speech);
+		keep_first(&above->rule, speech->take);
+		keep_first(&above->rule, speech->lock);
+		keep_first(&above->rule, speech->unix_deny);
+		keep_first(speech->flags & SBX_SPEECH_ALWAYS ? &above->guard : &above->guard_repo,
+			   speech->protect);
 	}
+	return true;
+}
+
+/* Names side by side, so that a walk touches little memory: in rules they lie far apart. */
+static bool gather_names(struct build *build)
+{
+	for (uint32_t i = 1; i < build->tables[SBX_TABLE_nodes].count; i++) {
+		struct sbx_node *node = ITEM(build, nodes, struct sbx_node, i);
+		char *to = take(build, SBX_TABLE_strings, node->name_len + 1u);
+
+		if (!to)
+			return false;
+		memcpy(to, string_at(build, node->name), node->name_len);
+		node->name = (uint32_t)(to - string_at(build, 0));
+	}
+	return true;
 }
 
 static int by_fan(const void *a, const void *b)
@@ -656,6 +676,30 @@ static bool add_edges(struct build *build)
 			fan->edges.first = last(build, SBX_TABLE_edges);
 	}
 	return true;
+}
+
+static void add_byte(uint64_t set[4], char byte)
+{
+	unsigned char value = (unsigned char)byte;
+
+	set[value / 64] |= (uint64_t)1 << (value % 64);
+}
+
+static void add_bytes(struct build *build)
+{
+	for (uint32_t i = 1; i < build->tables[SBX_TABLE_nodes].count; i++) {
+		const struct sbx_node *node = ITEM(build, nodes, struct sbx_node, i);
+		uint32_t index = ITEM(build, nodes, struct sbx_node, node->parent)->fan;
+		const char *name = string_at(build, node->name);
+
+		if (index == SBX_NONE)
+			continue;
+		if (node->kind == SBX_EDGE_NAME || node->kind == SBX_EDGE_PREFIX)
+			add_byte(ITEM(build, fans, struct sbx_fan, index)->first, name[0]);
+		else if (node->kind == SBX_EDGE_SUFFIX)
+			add_byte(ITEM(build, fans, struct sbx_fan, index)->last,
+				 name[node->name_len - 1]);
+	}
 }
 
 /* Numbers the pattern nodes that a walk must keep in mind. */
@@ -870,9 +914,9 @@ static bool lay_out(struct build *build)
 	for (uint32_t i = 0; i < draft->rules.count; i++)
 		if (!add_rule(build, i))
 			return false;
-	if (!add_speeches(build))
+	if (!gather_names(build) || !add_speeches(build) || !add_holes(build))
 		return false;
-	add_holes(build);
+	add_bytes(build);
 	return add_edges(build) && add_globs(build) && sort_ports(build) && add_sections(build) &&
 	       add_settings(build);
 }

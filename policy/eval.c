@@ -40,7 +40,7 @@ struct state {
 	uint32_t lock;
 	uint32_t unix_deny;
 	uint32_t make_dir; /* the rule behind SBX_SPEECH_MAKE_DIR */
-	uint32_t hole; /* rules below that a move would undo: see struct sbx_node */
+	uint32_t hole; /* rules below that a move would undo: see struct sbx_hole */
 	uint32_t guard;
 	uint32_t guard_repo;
 	uint8_t take_kind;
@@ -166,11 +166,18 @@ static inline uint32_t find_edge(const struct sbx_image *image, uint32_t parent,
 	return SBX_NONE;
 }
 
+static inline bool has_byte(const uint64_t set[4], char byte)
+{
+	unsigned char value = (unsigned char)byte;
+
+	return set[value / 64] >> (value % 64) & 1;
+}
+
 /* Edges "name*" and "*name": one look-up for each length that the policy has. */
 static void try_affixes(struct walk *walk, struct heard *heard, uint32_t from, uint64_t lens,
 			enum sbx_edge_kind kind, const struct component *part)
 {
-	while (lens) {
+	for (; lens; lens &= lens - 1) {
 		size_t len = (size_t)__builtin_ctzll(lens);
 		const char *name =
 			kind == SBX_EDGE_PREFIX ? part->name : part->name + part->len - len;
@@ -181,17 +188,14 @@ static void try_affixes(struct walk *walk, struct heard *heard, uint32_t from, u
 		to = find_edge(walk->image, from, kind, name, len, sbx_hash_bytes(name, len));
 		if (to != SBX_NONE)
 			enter(walk, heard, to, false);
-		lens &= lens - 1;
 	}
 }
 
-static void try_fan(struct walk *walk, struct heard *heard, uint32_t from,
-		    const struct sbx_fan *fan, const struct component *part)
+static void try_globs(struct walk *walk, struct heard *heard, const struct sbx_fan *fan,
+		      const struct component *part)
 {
 	const struct sbx_image *image = walk->image;
 
-	try_affixes(walk, heard, from, fan->prefix_lens, SBX_EDGE_PREFIX, part);
-	try_affixes(walk, heard, from, fan->suffix_lens, SBX_EDGE_SUFFIX, part);
 	for (uint32_t i = 0; i < fan->edges.count; i++) {
 		uint32_t to = sbx_edges(image)[fan->edges.first + i];
 		const struct sbx_node *node = &sbx_nodes(image)[to];
@@ -202,17 +206,40 @@ static void try_fan(struct walk *walk, struct heard *heard, uint32_t from,
 	}
 }
 
-static void step_from(struct walk *walk, struct heard *heard, uint32_t from,
-		      const struct component *part)
+static inline void try_name(struct walk *walk, struct heard *heard, uint32_t from,
+			    const struct component *part)
 {
-	const struct sbx_node *node = &sbx_nodes(walk->image)[from];
 	uint32_t to =
 		find_edge(walk->image, from, SBX_EDGE_NAME, part->name, part->len, part->hash);
 
 	if (to != SBX_NONE)
 		enter(walk, heard, to, from == walk->literal);
+}
+
+/* From a place that patterns lead on from. Bytes at the ends tell whether a look-up is worth it. */
+static void step_fan(struct walk *walk, struct heard *heard, uint32_t from,
+		     const struct sbx_fan *fan, const struct component *part)
+{
+	if (has_byte(fan->first, part->name[0])) {
+		try_name(walk, heard, from, part);
+		if (fan->prefix_lens)
+			try_affixes(walk, heard, from, fan->prefix_lens, SBX_EDGE_PREFIX, part);
+	}
+	if (fan->suffix_lens && has_byte(fan->last, part->name[part->len - 1]))
+		try_affixes(walk, heard, from, fan->suffix_lens, SBX_EDGE_SUFFIX, part);
+	if (fan->edges.count)
+		try_globs(walk, heard, fan, part);
+}
+
+static inline void step_from(struct walk *walk, struct heard *heard, uint32_t from,
+			     const struct component *part)
+{
+	const struct sbx_node *node = &sbx_nodes(walk->image)[from];
+
 	if (node->fan != SBX_NONE)
-		try_fan(walk, heard, from, &sbx_fans(walk->image)[node->fan], part);
+		step_fan(walk, heard, from, &sbx_fans(walk->image)[node->fan], part);
+	else
+		try_name(walk, heard, from, part);
 	if (node->kind == SBX_EDGE_STAR && node->glob != SBX_NONE)
 		go_live(walk, node->glob);
 }
@@ -395,34 +422,40 @@ static void state_clear(struct state *state)
 		state->by[i] = SBX_NONE;
 }
 
-static void note_hole(struct state *state, const struct sbx_node *node)
+static void note_hole(struct state *state, const struct sbx_image *image, uint32_t node)
 {
-	keep_first(&state->hole, node->hole);
-	keep_first(&state->guard, node->guard);
-	keep_first(&state->guard_repo, node->guard_repo);
+	const struct sbx_hole *hole = &sbx_holes(image)[node];
+
+	keep_first(&state->hole, hole->rule);
+	keep_first(&state->guard, hole->guard);
+	keep_first(&state->guard_repo, hole->guard_repo);
 }
 
 /* Rules that reach below the place where the walk ended, by name and not by "**" alone. */
 static void find_holes(const struct walk *walk, struct state *state)
 {
 	if (walk->literal != SBX_NONE)
-		note_hole(state, &sbx_nodes(walk->image)[walk->literal]);
+		note_hole(state, walk->image, walk->literal);
 	for (uint32_t i = 0; i < walk->words; i++) {
 		for (uint64_t bits = walk->live[i]; bits; bits &= bits - 1) {
 			uint32_t glob = i * 64 + (uint32_t)__builtin_ctzll(bits);
-			const struct sbx_node *node =
-				&sbx_nodes(walk->image)[sbx_globs(walk->image)[glob]];
+			uint32_t node = sbx_globs(walk->image)[glob];
 
-			if (node->kind != SBX_EDGE_STAR)
-				note_hole(state, node);
+			if (sbx_nodes(walk->image)[node].kind != SBX_EDGE_STAR)
+				note_hole(state, walk->image, node);
 		}
 	}
 }
 
-/* False for what is not an absolute path without "..": nothing can be said of it. */
-static bool walk_path(const struct sbx_image *image, const struct sbx_request *request,
-		      const struct sbx_extra *extra, struct sbx_trace *trace, struct walk *walk,
-		      struct state *parent, struct state *here)
+/*
+ * False for what is not an absolute path without "..": nothing can be said of it. Flattened, because
+ * a step is little more than its calls.
+ */
+__attribute__((flatten)) static bool walk_path(const struct sbx_image *image,
+					       const struct sbx_request *request,
+					       const struct sbx_extra *extra,
+					       struct sbx_trace *trace, struct walk *walk,
+					       struct state *parent, struct state *here)
 {
 	const char *path = request->path;
 	size_t len = path ? strlen(path) : 0, pos = 0;
@@ -460,7 +493,8 @@ static bool walk_path(const struct sbx_image *image, const struct sbx_request *r
 		here->flags = 0;
 		*parent = *here;
 	}
-	find_holes(walk, here);
+	if (sbx_ops[request->op].flags & SBX_OP_IS_ENTRY || request->op == SBX_OP_BIND)
+		find_holes(walk, here);
 	return true;
 }
 
@@ -675,10 +709,10 @@ static void find_lost(const struct sbx_image *image, const struct sbx_request *r
 	for (uint32_t i = 0; i < from.words; i++) {
 		for (uint64_t bits = from.live[i] & ~to.live[i]; bits; bits &= bits - 1) {
 			uint32_t glob = i * 64 + (uint32_t)__builtin_ctzll(bits);
-			const struct sbx_node *node = &sbx_nodes(image)[sbx_globs(image)[glob]];
+			uint32_t node = sbx_globs(image)[glob];
 
-			if (node->kind == SBX_EDGE_STAR)
-				note_hole(lost, node);
+			if (sbx_nodes(image)[node].kind == SBX_EDGE_STAR)
+				note_hole(lost, image, node);
 		}
 	}
 }

@@ -21,9 +21,12 @@ static inline uint64_t sbx_hash_load(const char *bytes, size_t len)
 		memcpy(&high, bytes + len - 4, 4);
 		return low | high << 32;
 	}
-	for (size_t i = 0; i < len; i++)
-		low = low << 8 | (unsigned char)bytes[i];
-	return low;
+	if (len == 0)
+		return 0;
+	low = (unsigned char)bytes[0];
+	high = (unsigned char)bytes[len / 2];
+	/* cppcheck-suppress arrayIndexOutOfBoundsCond ; it takes len for more than it can be here */
+	return low | high << 8 | (uint64_t)(unsigned char)bytes[len - 1] << 16;
 }
 
 static inline uint64_t sbx_hash_bytes(const char *bytes, size_t len)

@@ -70,6 +70,7 @@ static bool rule_ok(const struct sbx_image *image, const struct sbx_rule *rule)
 {
 	return is_index(image, SBX_TABLE_files, rule->file) && is_string(image, rule->text) &&
 	       is_string(image, rule->written) && is_string(image, rule->path) &&
+	       strlen(sbx_str(image, rule->path)) < SBX_MAX_PATH &&
 	       is_index_or_none(image, SBX_TABLE_sections, rule->section) &&
 	       rule->kind < SBX_RULE_KIND_COUNT && rule->rights <= SBX_RIGHTS_ALL;
 }
@@ -80,10 +81,14 @@ static bool node_ok(const struct sbx_image *image, const struct sbx_node *node)
 	       is_index_or_none(image, SBX_TABLE_speeches, node->speech) &&
 	       is_index_or_none(image, SBX_TABLE_fans, node->fan) &&
 	       is_index_or_none(image, SBX_TABLE_globs, node->glob) &&
-	       is_index_or_none(image, SBX_TABLE_rules, node->hole) &&
-	       is_index_or_none(image, SBX_TABLE_rules, node->guard) &&
-	       is_index_or_none(image, SBX_TABLE_rules, node->guard_repo) &&
 	       node->kind < SBX_EDGE_KIND_COUNT;
+}
+
+static bool hole_ok(const struct sbx_image *image, const struct sbx_hole *hole)
+{
+	return is_index_or_none(image, SBX_TABLE_rules, hole->rule) &&
+	       is_index_or_none(image, SBX_TABLE_rules, hole->guard) &&
+	       is_index_or_none(image, SBX_TABLE_rules, hole->guard_repo);
 }
 
 static bool fan_ok(const struct sbx_image *image, const struct sbx_fan *fan)
@@ -200,6 +205,7 @@ static bool contents_ok(const struct sbx_image *image)
 	EACH_OK(files, file_ok);
 	EACH_OK(rules, rule_ok);
 	EACH_OK(nodes, node_ok);
+	EACH_OK(holes, hole_ok);
 	EACH_OK(fans, fan_ok);
 	EACH_OK(speeches, speech_ok);
 	EACH_OK(sections, section_ok);
@@ -222,6 +228,7 @@ static bool header_ok(const struct sbx_image *image)
 	       is_string(image, image->home) && image->max_probe <= SBX_MAX_PROBE &&
 	       is_index_or_none(image, SBX_TABLE_files, image->main_file) &&
 	       sbx_count(image, SBX_TABLE_nodes) > 0 &&
+	       sbx_count(image, SBX_TABLE_holes) == sbx_count(image, SBX_TABLE_nodes) &&
 	       sbx_count(image, SBX_TABLE_globs) <= SBX_MAX_GLOBS &&
 	       sbx_count(image, SBX_TABLE_settings) == SBX_KEY_COUNT;
 }

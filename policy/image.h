@@ -10,7 +10,7 @@
  *  5. A node that is reached through a pattern, and leads on, has a 'glob' number below the count of
  *     'globs', which is at most SBX_MAX_GLOBS; globs[number] names it back. Every "**" node has one.
  *  6. settings[] has exactly one entry per key of keys.def, in that order.
- *  7. The nodes' fans have no more edges, all together, than there are 'edges'.
+ *  7. holes[] has one entry per node. The nodes' fans have no more edges, all together, than there are 'edges'.
  * Following parents is never done; nothing else in a hostile image can make a walk long.
  */
 #ifndef SBX_IMAGE_H
@@ -25,6 +25,7 @@
 #define SBX_NONE UINT32_MAX
 #define SBX_MAX_GLOBS 4096u /* inner nodes of patterns: two bitmaps of them stand on the stack */
 #define SBX_MAX_PROBE 64u
+#define SBX_MAX_PATH 8192u /* of a rule, with its pattern */
 #define SBX_MAX_IMAGE (256u << 20)
 
 enum sbx_key {
@@ -122,15 +123,25 @@ struct sbx_node {
 	uint32_t speech; /* what rules say here, or SBX_NONE */
 	uint32_t fan; /* the patterns that lead on from here, or SBX_NONE */
 	uint32_t glob; /* number among the pattern nodes, or SBX_NONE */
-	uint32_t hole; /* a rule below here that a move would undo, or SBX_NONE */
-	uint32_t guard; /* and a default protection */
-	uint32_t guard_repo; /* and one that holds for repositories that existed at start */
 	uint16_t name_len;
 	uint8_t kind; /* enum sbx_edge_kind: how it is reached */
 	uint8_t leads_on; /* edges start here */
 };
 
+/* What rules below a place refuse, one for each node: apart, because only moves ask for it. */
+struct sbx_hole {
+	uint32_t rule; /* that a move would undo, or SBX_NONE */
+	uint32_t guard; /* a default protection */
+	uint32_t guard_repo; /* one that holds for repositories that existed at start */
+};
+
+/*
+ * 'first' and 'last' are sets of bytes: of those that names and prefixes of edges begin with, and that
+ * suffixes end with. They spare most components a look-up.
+ */
 struct sbx_fan {
+	uint64_t first[4];
+	uint64_t last[4];
 	uint64_t prefix_lens; /* bit n: an edge "name*" with n bytes of name leads on; 1 to 63 */
 	uint64_t suffix_lens;
 	uint32_t star; /* the node behind "**", or SBX_NONE */
@@ -213,6 +224,7 @@ struct sbx_setting {
 	TABLE(files, struct sbx_file)       \
 	TABLE(rules, struct sbx_rule)       \
 	TABLE(nodes, struct sbx_node)       \
+	TABLE(holes, struct sbx_hole)       \
 	TABLE(slots, struct sbx_slot)       \
 	TABLE(fans, struct sbx_fan)         \
 	TABLE(edges, uint32_t)              \

@@ -185,6 +185,10 @@ static bool may_be_read(struct sbx_draft *draft, uint32_t file, int fd)
 		sbx_draft_error(draft, file, 0, "is a directory, not a policy file");
 		return false;
 	}
+	if (!S_ISREG(st.st_mode) && draft->files.list[file].role != SBX_FILE_POLICY) {
+		sbx_draft_error(draft, file, 0, "is not a regular file, and cannot be included");
+		return false;
+	}
 	/* A terminal may be written by its group; a pipe in a folder is like a file. */
 	if (!draft->load->trust && !S_ISCHR(st.st_mode) &&
 	    sbx_trust(fd, draft->files.list[file].path, why)) {
@@ -225,7 +229,9 @@ static void read_file(struct sbx_draft *draft, const char *base, struct draft_fi
 	index = add_file(draft, file);
 	if (index == SBX_NONE)
 		return;
-	fd = open(*file.path ? file.path : file.name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* What is included is a file; what the user names may be a pipe, and worth waiting for. */
+	fd = open(*file.path ? file.path : file.name,
+		  O_RDONLY | O_CLOEXEC | O_NOCTTY | (from ? O_NONBLOCK : 0));
 	if (fd < 0 && from)
 		sbx_draft_error(draft, from->file, from->line, "cannot include '%s': %s",
 				from->text, strerror(errno));

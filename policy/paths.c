@@ -329,8 +329,11 @@ static bool is_about_ourselves(struct sbx_draft *draft, const struct draft_entry
 			       const char *text, const struct sbx_resolved *at)
 {
 	char own[40];
-	size_t len = (size_t)snprintf(own, sizeof(own), "/proc/%ld", (long)getpid());
+	size_t len;
 
+	if (strncmp(at->path, "/proc/", strlen("/proc/")) != 0)
+		return false;
+	len = (size_t)snprintf(own, sizeof(own), "/proc/%ld", (long)getpid());
 	if (strncmp(at->path, own, len) != 0 || (at->path[len] && at->path[len] != '/'))
 		return false;
 	sbx_draft_error(draft, entry->file, entry->line,

@@ -21,9 +21,9 @@
 #define MAX_LINKS 40 /* the kernel's own bound */
 #define FIRST_BUCKETS 256u /* a power of two */
 #define LIST_AFTER 64u /* names asked of one folder, before it is read as a whole */
-#define LIST_SOON 62u /* where a small folder starts to count */
+#define LIST_SOON 61u /* where a small folder starts to count */
 #define LIST_SMALL 4096 /* its size in bytes: one block, or what tmpfs says of 200 entries */
-#define LIST_BYTES 8192 /* of entries read then: about 200 */
+#define LIST_BYTES 65536 /* of entries read then: some 2,000 */
 
 /*
  * A place that was met before: a folder, a link, nothing at all (mode 0), or any entry of a folder
@@ -43,6 +43,7 @@ struct sbx_resolve_cache {
 	struct known **buckets;
 	size_t bucket_count;
 	size_t count;
+	char entries[LIST_BYTES] __attribute__((aligned(8))); /* of the folder being listed */
 };
 
 struct walk {
@@ -80,10 +81,12 @@ static uint64_t hash_path(const char *path, size_t len)
 
 struct sbx_resolve_cache *sbx_resolve_cache_new(void)
 {
-	struct sbx_resolve_cache *cache = calloc(1, sizeof(*cache));
+	struct sbx_resolve_cache *cache = malloc(sizeof(*cache));
 
 	if (!cache)
 		return NULL;
+	/* Not all of it: the buffer for listings is large and mostly not touched. */
+	cache->count = 0;
 	cache->bucket_count = FIRST_BUCKETS;
 	cache->buckets = calloc(cache->bucket_count, sizeof(*cache->buckets));
 	if (!cache->buckets) {
@@ -202,13 +205,13 @@ static void cache_add_entry(struct sbx_resolve_cache *cache, const struct known 
  */
 static void cache_list(struct sbx_resolve_cache *cache, const struct known *folder)
 {
-	char entries[LIST_BYTES] __attribute__((aligned(8)));
+	char *entries = cache->entries;
 	int fd = open(folder->text, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
 	ssize_t size;
 
 	if (fd < 0)
 		return;
-	size = getdents64(fd, entries, sizeof(entries));
+	size = getdents64(fd, entries, LIST_BYTES);
 	(void)close(fd);
 	for (ssize_t at = 0; at < size;) {
 		const struct dirent64 *entry = (const struct dirent64 *)(entries + at);

@@ -20,6 +20,7 @@ const char *bench_world(void);
 
 enum bench_kind {
 	BENCH_LITERAL, /* folders spread over a tree of teams, projects and modules */
+	BENCH_FLAT, /* folders side by side in one folder */
 	BENCH_GLOB, /* a third each of **[/]name_1, **[/]*.ext_1 and ./any/[*]/b_1 */
 	BENCH_HARD, /* **[/]x*y_1: what cannot be looked up by hash */
 	BENCH_PEERS, /* hosts, subdomains, addresses and networks */

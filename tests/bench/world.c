@@ -93,6 +93,11 @@ static void rule_line(enum bench_kind kind, unsigned int i, FILE *file)
 		make_folder(path);
 		fprintf(file, "%s = ./%s\n", keys[i % 10], path);
 		break;
+	case BENCH_FLAT:
+		snprintf(path, sizeof(path), "flat/rule-%u", i);
+		make_folder(path);
+		fprintf(file, "%s = ./%s\n", keys[i % 10], path);
+		break;
 	case BENCH_GLOB:
 		fprintf(file,
 			i % 3 == 0   ? "read = ./**/name_%u\n"
@@ -117,7 +122,11 @@ static void rule_line(enum bench_kind kind, unsigned int i, FILE *file)
 
 void bench_policy_write(struct bench_policy *policy, enum bench_kind kind, unsigned int rules)
 {
-	static const char *const names[] = { "literal", "glob", "hard", "peers" };
+	static const char *const names[] = { [BENCH_LITERAL] = "literal",
+					     [BENCH_FLAT] = "flat",
+					     [BENCH_GLOB] = "glob",
+					     [BENCH_HARD] = "hard",
+					     [BENCH_PEERS] = "peers" };
 	char path[PATH_MAX + 128];
 	FILE *file;
 
