@@ -20,6 +20,8 @@ check command    python3      python3
 check command    node         nodejs
 check command    npm          npm
 check command    ruby         ruby
+check command    man          man-db
+check command    mandoc       mandoc
 lint  command    clang        clang
 lint  command    clang-tidy   clang-tidy
 lint  command    clang-format clang-format
