@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * syscalls.def as data: the calls, the rules about their arguments, and BPF made of both. Shared by
+ * the build-time generator, the launcher and whoever answers notifications, so that all of them
+ * decide by the same rows.
+ */
+#ifndef SBX_LAUNCH_CALLS_H
+#define SBX_LAUNCH_CALLS_H
+
+#include "filter.h"
+
+#include <errno.h>
+
+enum launch_call_index {
+#define CALL(group, name, ...) LAUNCH_CALL_##name,
+#include "syscalls.def"
+	LAUNCH_CALL_COUNT
+};
+
+enum {
+	LAUNCH_TESTS = 3
+};
+
+/* What an ARG row says: one of the first two, or the errno to answer. */
+enum launch_outcome {
+	ARG_REFUSE = -1, /* refused in words where there is a listener, else EPERM */
+	ARG_ALLOW = 0,
+	ARG_EPERM = EPERM,
+	ARG_EACCES = EACCES,
+	ARG_EOPNOTSUPP = EOPNOTSUPP,
+};
+
+/* Whether (lower half of args[arg] & mask) == value is 'equal'. A mask of 0 ends the tests. */
+struct launch_test {
+	uint32_t mask;
+	uint32_t value;
+	uint8_t arg;
+	bool equal;
+};
+
+struct launch_rule {
+	enum launch_call_index call;
+	enum launch_outcome outcome;
+	struct launch_test tests[LAUNCH_TESTS];
+};
+
+/* The rules of a call stand together, in the order in which they are tried. */
+const struct launch_rule *launch_rules(size_t *count);
+
+/*
+ * Whether the call, or some uses of it, pass the listening filter only to be refused by whoever
+ * listens. Every such call must be notified.
+ */
+bool launch_call_asks(const struct launch_call *call);
+/* What to answer such a call. Arguments are registers: no other thread can change them. */
+enum launch_outcome launch_call_judge(const struct launch_call *call, const uint64_t args[6]);
+
+struct launch_program {
+	unsigned short len;
+	struct sock_filter code[BPF_MAXINSNS];
+};
+
+/*
+ * Builds the base filter with libseccomp. loosened[i] says that row i is allowed whatever it says;
+ * NULL loosens nothing. 'program' is undefined on failure.
+ */
+int launch_filter_build(bool listening, const bool *loosened, struct launch_program *program);
+
+/* What the generator made of the table. */
+extern const struct sock_fprog launch_filter_listening;
+extern const struct sock_fprog launch_filter_standalone;
+
+#endif
