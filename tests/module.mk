@@ -9,7 +9,7 @@ FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 HELP_SRC  := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC),$(wildcard tests/*/*.c))
 
-# A sanitizer's runtime needs more than a confined process has: it would wait there for ever.
+# What these ask of the kernel takes minutes under a sanitizer; their code is in unit tests too.
 ifeq ($(VARIANT),asan)
 TEST_SRC := $(filter-out tests/kernel/%,$(TEST_SRC))
 endif
