@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -269,27 +270,37 @@ static void read_options(struct sbx_draft *draft)
 	}
 }
 
-/* A place so wide that nobody means it by just being there. */
+static bool is_at_or_below(const char *path, const char *dir, size_t len)
+{
+	return !strncmp(path, dir, len) && (path[len] == '/' || !path[len]);
+}
+
+/*
+ * A place so wide that nobody means it by just being there. The users are read from the file: the C
+ * library would load modules for it, which a static program cannot.
+ */
 static bool is_too_wide(const struct sbx_draft *draft, const char *dir)
 {
 	size_t len = strlen(dir);
 	struct passwd *user;
 	struct sbx_resolved own;
 	bool wide = !strcmp(dir, "/");
+	FILE *users;
 
 	if (draft->home &&
 	    sbx_resolve_path("/", draft->home, SBX_RESOLVE_MISSING, NULL, &own) == 0 &&
-	    !strncmp(own.path, dir, len) && (own.path[len] == '/' || !own.path[len]))
+	    is_at_or_below(own.path, dir, len))
 		return true;
-	setpwent();
-	while (!wide && (user = getpwent())) {
+	users = fopen("/etc/passwd", "re");
+	while (!wide && users && (user = fgetpwent(users))) {
 		const char *home = user->pw_dir;
 
 		/* System accounts live in /usr or /var; those are homes in name only. */
 		if (home && (user->pw_uid == 0 || user->pw_uid >= 1000) && strcmp(home, "/") != 0)
-			wide = !strncmp(home, dir, len) && (home[len] == '/' || !home[len]);
+			wide = is_at_or_below(home, dir, len);
 	}
-	endpwent();
+	if (users)
+		(void)fclose(users);
 	return wide;
 }
 

@@ -301,6 +301,38 @@ static void protection_rules(struct sbx_draft *draft, uint32_t file)
 	}
 }
 
+/* Writing and executing in one place is allowed somewhere: then also in what is private. */
+static uint8_t private_rights(const struct sbx_draft *draft)
+{
+	const uint8_t both = SBX_RIGHT_WRITE | SBX_RIGHT_EXEC;
+
+	for (size_t i = 0; i < draft->rules.count; i++)
+		if ((draft->rules.list[i].rights & both) == both)
+			return SBX_RIGHT_READ | both;
+	return SBX_RIGHT_READ | SBX_RIGHT_WRITE;
+}
+
+/* Folders of this run alone: nothing in them runs later, outside. */
+static void private_rule(struct sbx_draft *draft, uint32_t file, enum sbx_key key, const char *path,
+			 uint8_t rights)
+{
+	size_t len = path ? strlen(path) : 0;
+	struct draft_rule rule = { .file = file,
+				   .kind = SBX_RULE_ADD,
+				   .rights = rights,
+				   .flags = SBX_RULE_FREE,
+				   .section = SBX_NONE,
+				   .written = path,
+				   .path = path,
+				   .literal = len,
+				   .existing = len };
+
+	if (!path)
+		return;
+	rule.text = key == SBX_KEY_sandbox_tmp ? "tmp = private" : "home = private";
+	(void)push_rule(draft, &rule);
+}
+
 static void lock_path(struct sbx_draft *draft, uint32_t file, const char *path, const char *what)
 {
 	size_t len = path ? strlen(path) : 0;
@@ -401,10 +433,31 @@ static int by_place(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* Whether a place of the run's own is in force: 'private' is the first word of both keys. */
+static bool is_private(const struct sbx_draft *draft, enum sbx_key key)
+{
+	uint32_t settled = draft->settled[key];
+	uint64_t preset = key == SBX_KEY_sandbox_tmp ? 0 : 1;
+
+	return (settled == SBX_NONE ? preset : draft->entries.list[settled].value) == 0;
+}
+
+static void private_rules(struct sbx_draft *draft, uint32_t file)
+{
+	uint8_t rights = private_rights(draft);
+
+	if (is_private(draft, SBX_KEY_sandbox_tmp))
+		private_rule(draft, file, SBX_KEY_sandbox_tmp, draft->load->private_tmp, rights);
+	if (is_private(draft, SBX_KEY_sandbox_home))
+		private_rule(draft, file, SBX_KEY_sandbox_home, draft->load->private_home, rights);
+}
+
 void sbx_draft_make_rules(struct sbx_draft *draft)
 {
 	uint32_t file;
 
+	if (draft->load->private_tmp && !draft->load->tmp && is_private(draft, SBX_KEY_sandbox_tmp))
+		draft->tmp = draft->load->private_tmp;
 	settle_path(draft, SBX_KEY_sandbox_workdir, DRAFT_PATH_EXISTING);
 	path_rules(draft, true);
 	if (draft->root && !draft->settled_path[SBX_KEY_sandbox_workdir])
@@ -418,6 +471,7 @@ void sbx_draft_make_rules(struct sbx_draft *draft)
 	file = own_file(draft);
 	if (draft->out_of_memory)
 		return;
+	private_rules(draft, file);
 	lock_rules(draft, file);
 	if (switched_on(draft, SBX_KEY_sandbox_protect, true))
 		protection_rules(draft, file);

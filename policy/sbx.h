@@ -86,7 +86,9 @@ struct sbx_load {
 	size_t option_count;
 	const char *command; /* a program whose profile comes by itself, or NULL */
 	const char *cwd; /* NULL: the current one */
-	const char *tmp; /* what ${tmp} means, NULL: $TMPDIR or /tmp */
+	const char *tmp; /* what ${tmp} means, NULL: private_tmp in force, $TMPDIR or /tmp */
+	const char *private_tmp; /* the run's own, for tmp = private; NULL: none is made here */
+	const char *private_home; /* and for home = private */
 	const char *profiles; /* folder of bundled profiles, NULL: beside the program or library */
 	bool trust; /* accept files that other users could have written */
 	bool lenient; /* accept missing read and exec paths: the policy is for elsewhere */
