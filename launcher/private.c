@@ -36,7 +36,6 @@
 #define FOLDER (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 enum place {
-	PLACE_RUNTIME,
 	PLACE_TMPDIR,
 	PLACE_TMP,
 	PLACE_STRAY,
@@ -55,9 +54,7 @@ struct base {
 
 static const char *place_parent(enum place place)
 {
-	const char *path = place == PLACE_RUNTIME  ? secure_getenv("XDG_RUNTIME_DIR")
-			   : place == PLACE_TMPDIR ? secure_getenv("TMPDIR")
-						   : "/tmp";
+	const char *path = place == PLACE_TMPDIR ? secure_getenv("TMPDIR") : "/tmp";
 
 	return path && path[0] == '/' ? path : NULL;
 }
@@ -67,7 +64,7 @@ static bool is_good_parent(enum place place, const struct stat *stat)
 {
 	bool shared = stat->st_mode & 022;
 
-	if (place == PLACE_RUNTIME || place == PLACE_TMPDIR)
+	if (place == PLACE_TMPDIR)
 		return stat->st_uid == geteuid() && !shared;
 	return (stat->st_uid == 0 || stat->st_uid == geteuid()) &&
 	       (!shared || stat->st_mode & S_ISVTX);
@@ -169,7 +166,7 @@ static int choose_base(bool foreign, struct base *base, struct launch_error *err
 {
 	int failed = -ENOENT;
 
-	for (enum place place = foreign ? PLACE_TMP : PLACE_RUNTIME; place < PLACE_COUNT; place++) {
+	for (enum place place = foreign ? PLACE_TMP : PLACE_TMPDIR; place < PLACE_COUNT; place++) {
 		failed = open_base(place, true, foreign ? 011 : 0, base);
 		if (!failed)
 			return 0;
@@ -323,22 +320,6 @@ static bool is_private(const struct sbx_image *image, enum sbx_key key)
 	return !strcmp(sbx_str(image, sbx_setting(image, key)->text), "private");
 }
 
-static int fill(const struct sbx_image *image, const char *const *argv, uid_t uid, gid_t gid,
-		struct launch_private *run)
-{
-	int error = write_status(image, argv, run->lock);
-
-	if (!error && is_private(image, SBX_KEY_sandbox_tmp)) {
-		snprintf(run->tmp, sizeof(run->tmp), "%.*s/tmp", PATH_MAX - 5, run->dir);
-		error = make_inside(run->lock, "tmp", uid, gid);
-	}
-	if (!error && is_private(image, SBX_KEY_sandbox_home)) {
-		snprintf(run->home, sizeof(run->home), "%.*s/home", PATH_MAX - 6, run->dir);
-		error = make_inside(run->lock, "home", uid, gid);
-	}
-	return error;
-}
-
 static int make_run(const struct base *base, mode_t mode, struct launch_private *run)
 {
 	char id[11], name[64];
@@ -354,15 +335,18 @@ static int make_run(const struct base *base, mode_t mode, struct launch_private 
 	if (fd < 0)
 		return fd;
 	run->lock = fd;
-	memcpy(run->base, base->path, strlen(base->path) + 1);
 	snprintf(run->dir, sizeof(run->dir), "%.*s/%s", PATH_MAX - 66, base->path, name);
 	return 0;
 }
 
-int launch_private_make(const struct sbx_image *image, const char *const *argv, uid_t uid,
-			gid_t gid, struct launch_private *out, struct launch_error *error)
+static int complain(const struct launch_private *run, int failed, struct launch_error *error)
 {
-	bool foreign = uid != geteuid();
+	return launch_fail(error, -failed, "cannot make a folder for this run in '%.512s': %s",
+			   run->base, strerror(-failed));
+}
+
+int launch_private_make(bool foreign, struct launch_private *out, struct launch_error *error)
+{
 	struct launch_private run = { .lock = -1 };
 	struct base base;
 	int failed = -ENOENT;
@@ -371,18 +355,38 @@ int launch_private_make(const struct sbx_image *image, const char *const *argv, 
 	for (int try = 0; try < 3 && failed == -ENOENT; try++) {
 		if ((failed = choose_base(foreign, &base, error)))
 			return failed;
+		memcpy(run.base, base.path, strlen(base.path) + 1);
 		failed = make_run(&base, foreign ? 0711 : 0700, &run);
 		close(base.fd);
 	}
+	if (failed)
+		return complain(&run, failed, error);
+	(void)snprintf(run.tmp, sizeof(run.tmp), "%.*s/tmp", PATH_MAX - 5, run.dir);
+	(void)snprintf(run.home, sizeof(run.home), "%.*s/home", PATH_MAX - 6, run.dir);
+	*out = run;
+	return 0;
+}
+
+/* Makes one of the two, or forgets it. */
+static int fill(const struct sbx_image *image, enum sbx_key key, uid_t uid, gid_t gid,
+		struct launch_private *run, char *path)
+{
+	if (is_private(image, key))
+		return make_inside(run->lock, strrchr(path, '/') + 1, uid, gid);
+	path[0] = '\0';
+	return 0;
+}
+
+int launch_private_fill(const struct sbx_image *image, const char *const *argv, uid_t uid,
+			gid_t gid, struct launch_private *run, struct launch_error *error)
+{
+	int failed = write_status(image, argv, run->lock);
+
 	if (!failed)
-		failed = fill(image, argv, uid, gid, &run);
-	if (!failed) {
-		*out = run;
-		return 0;
-	}
-	launch_private_remove(&run);
-	return launch_fail(error, -failed, "cannot make a folder for this run in '%.512s': %s",
-			   base.path, strerror(-failed));
+		failed = fill(image, SBX_KEY_sandbox_tmp, uid, gid, run, run->tmp);
+	if (!failed)
+		failed = fill(image, SBX_KEY_sandbox_home, uid, gid, run, run->home);
+	return failed ? complain(run, failed, error) : 0;
 }
 
 /* Empties and removes a locked run. Who still fills it is not waited for. */
@@ -463,7 +467,7 @@ static int each_base(int (*each)(const struct base *base, void *arg), void *arg)
 	bool own = false, search = false;
 	int count = 0;
 
-	for (enum place place = PLACE_RUNTIME; place < PLACE_COUNT; place++) {
+	for (enum place place = PLACE_TMPDIR; place < PLACE_COUNT; place++) {
 		int error;
 
 		if (place == PLACE_STRAY && !search)
@@ -476,7 +480,7 @@ static int each_base(int (*each)(const struct base *base, void *arg), void *arg)
 		if (first.fd < 0 || base.dev != first.dev || base.ino != first.ino)
 			count += each(&base, arg);
 		close(base.fd);
-		if (place == PLACE_RUNTIME)
+		if (place == PLACE_TMPDIR)
 			first = base;
 	}
 	return count;

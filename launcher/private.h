@@ -3,8 +3,8 @@
  * The directory of a run: private tmp and home, and the marks by which a later run finds what a
  * killed launcher left behind.
  *
- * One folder per run, with a random name, below the user's base folder: XDG_RUNTIME_DIR/sbx or
- * TMPDIR/sbx where those are the user's own, else /tmp/sbx-UID. A base is 0700 and verified to be
+ * One folder per run, with a random name, below the user's base folder: TMPDIR/sbx where that is
+ * the user's own, else /tmp/sbx-UID. (Not XDG_RUNTIME_DIR, which is small and in memory.) A base is 0700 and verified to be
  * ours: a bad one is refused, and in /tmp, where strangers can put it, passed by: the run is then
  * /tmp/sbx-UID.RANDOM itself. For a run as another user the base is in /tmp and 0711, as the run's
  * folder is: nobody can list or change them, and only tmp and home belong to that user.
@@ -23,7 +23,7 @@
 struct launch_private {
 	char base[PATH_MAX]; /* what 'dir' is in */
 	char dir[PATH_MAX]; /* of this run */
-	char tmp[PATH_MAX]; /* empty when [sandbox] tmp is not private */
+	char tmp[PATH_MAX]; /* once filled: empty when [sandbox] tmp is not private */
 	char home[PATH_MAX]; /* likewise */
 	int lock; /* close-on-exec; -1 when there is no run */
 };
@@ -37,9 +37,17 @@ struct launch_run {
 	time_t started;
 };
 
-/* Also writes the run's description ("status") for others to list. The ids are the program's. */
-int launch_private_make(const struct sbx_image *image, const char *const *argv, uid_t uid,
-			gid_t gid, struct launch_private *out, struct launch_error *error);
+/*
+ * Makes the run's folder, empty, so that its paths are known before the policy is read: a policy may
+ * say ${tmp}. 'foreign' says that the program will be another user.
+ */
+int launch_private_make(bool foreign, struct launch_private *out, struct launch_error *error);
+/*
+ * Makes in it what the policy wants, for the program's user, and writes the run's description
+ * ("status") for others to list.
+ */
+int launch_private_fill(const struct sbx_image *image, const char *const *argv, uid_t uid,
+			gid_t gid, struct launch_private *run, struct launch_error *error);
 /*
  * Removes it all, never following a link, also when the program made it unreadable (chmod 000).
  * What cannot be removed is left to the next sweep. Harmless when there is no run.

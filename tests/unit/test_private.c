@@ -38,9 +38,25 @@ static struct sbx_policy *load(const char *name, const char *text)
 	return policy;
 }
 
+/* A run for a user, filled; nothing is left where that fails. */
+static int make_run(const struct sbx_image *of, uid_t uid, struct launch_private *out)
+{
+	struct launch_private run;
+	int failed = launch_private_make(uid != geteuid(), &run, &error);
+
+	if (failed)
+		return failed;
+	failed = launch_private_fill(of, argv, uid, uid, &run, &error);
+	if (failed)
+		launch_private_remove(&run);
+	else
+		*out = run;
+	return failed;
+}
+
 static void make(struct launch_private *run)
 {
-	if (launch_private_make(image, argv, geteuid(), getegid(), run, &error) < 0)
+	if (make_run(image, geteuid(), run) < 0)
 		BAIL_OUT("%s", error.text);
 }
 
@@ -87,14 +103,13 @@ static void put(const char *path)
 	close(fd);
 }
 
-/* XDG_RUNTIME_DIR in the tree, fresh, owned by the user who asks. */
+/* TMPDIR in the tree, fresh, owned by the user who asks. */
 static char *runtime(const char *name)
 {
 	char *path = tree_path(name);
 
-	if (mkdir(path, 0700) < 0 || setenv("XDG_RUNTIME_DIR", path, 1) < 0)
+	if (mkdir(path, 0700) < 0 || setenv("TMPDIR", path, 1) < 0)
 		BAIL_OUT("cannot make %s", path);
-	unsetenv("TMPDIR");
 	return path;
 }
 
@@ -108,7 +123,7 @@ static void test_make(const char *user)
 	umask(mask);
 	ok(!strncmp(run.dir, base, strlen(base)) &&
 		   !strncmp(run.dir + strlen(base), "/sbx/run.", 9),
-	   "the run is below XDG_RUNTIME_DIR");
+	   "the run is below TMPDIR");
 	ok(mode_of(run.base) == 0700 && mode_of(run.dir) == 0700 && mode_of(run.tmp) == 0700,
 	   "base, run and tmp are 0700 whatever the umask");
 	ok(!run.home[0], "there is no home where none is asked for");
@@ -121,8 +136,7 @@ static void test_make(const char *user)
 	pass("twice does no harm");
 	launch_private_remove(&run);
 	ok(entries(base) == 1, "only the base is left");
-	if (launch_private_make(sbx_policy_image(with_home), argv, geteuid(), getegid(), &run,
-				&error) < 0)
+	if (make_run(sbx_policy_image(with_home), geteuid(), &run) < 0)
 		BAIL_OUT("%s", error.text);
 	ok(!run.tmp[0] && mode_of(run.home) == 0700, "a private home comes without a tmp");
 	launch_private_remove(&run);
@@ -206,21 +220,21 @@ static int deepen(int fd, int levels)
 /* In memory, where there is a place: on a disk it takes long to make so many. */
 static void test_deep(void)
 {
-	char memory[] = "/dev/shm/sbx-unit-XXXXXX", *before = getenv("XDG_RUNTIME_DIR");
+	char memory[] = "/dev/shm/sbx-unit-XXXXXX", *before = getenv("TMPDIR");
 	bool fast = mkdtemp(memory) != NULL;
 	int levels = fast ? 10000 : 1000;
 	struct launch_private run;
 	char base[PATH_MAX];
 
 	before = before ? strdup(before) : NULL;
-	if (!before || (fast && setenv("XDG_RUNTIME_DIR", memory, 1) < 0))
+	if (!before || (fast && setenv("TMPDIR", memory, 1) < 0))
 		BAIL_OUT("no environment");
 	make(&run);
 	snprintf(base, sizeof(base), "%s", run.base);
 	close(deepen(open(run.tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC), levels));
 	launch_private_remove(&run);
 	cmp_ok(entries(base), "==", 0, "%d levels are removed", levels);
-	setenv("XDG_RUNTIME_DIR", before, 1);
+	setenv("TMPDIR", before, 1);
 	free(before);
 	if (fast) {
 		rmdir(base);
@@ -437,7 +451,7 @@ static void test_sweepers(void)
 static bool is_refused(void)
 {
 	struct launch_private run = { .lock = 77 };
-	int failed = launch_private_make(image, argv, geteuid(), getegid(), &run, &error);
+	int failed = make_run(image, geteuid(), &run);
 
 	if (!failed)
 		launch_private_remove(&run);
@@ -475,7 +489,7 @@ static void test_bad_base(const char *user)
 		BAIL_OUT("cannot take it back");
 	end_skip;
 	ok(!is_refused(), "and a good one is taken");
-	ok(exists(base), "the runtime folder stays");
+	ok(exists(base), "TMPDIR stays");
 }
 
 /* Which base is taken: relative to the tree, or as it is. */
@@ -500,10 +514,10 @@ static void test_places(const char *user)
 	snprintf(name, sizeof(name), "%s.open", user);
 	snprintf(here, sizeof(here), "%s.tmp", user);
 	chmod(runtime(name), 0770);
-	is(chosen(), tmp, "a runtime folder that others can write to is passed by");
-	setenv("XDG_RUNTIME_DIR", "relative", 1);
+	is(chosen(), tmp, "a TMPDIR that others can write to is passed by");
+	setenv("TMPDIR", "relative", 1);
 	is(chosen(), tmp, "a relative one too");
-	setenv("XDG_RUNTIME_DIR", tree_path("missing"), 1);
+	setenv("TMPDIR", tree_path("missing"), 1);
 	is(chosen(), tmp, "and a missing one");
 	setenv("TMPDIR", "/tmp", 1);
 	is(chosen(), tmp, "TMPDIR is not taken when it is everybody's");
@@ -512,8 +526,7 @@ static void test_places(const char *user)
 	snprintf(here, sizeof(here), "%s.tmp/sbx", user);
 	is(chosen(), here, "but when it is the user's own");
 	unsetenv("TMPDIR");
-	unsetenv("XDG_RUNTIME_DIR");
-	is(chosen(), tmp, "/tmp is there without both");
+	is(chosen(), tmp, "/tmp is there without it");
 	if (!was_there)
 		rmdir(tmp);
 }
@@ -576,7 +589,6 @@ static void test_squatted(void)
 	uid_t uid = 1900000000u + (uid_t)getpid();
 	char squat[64];
 
-	unsetenv("XDG_RUNTIME_DIR");
 	unsetenv("TMPDIR");
 	snprintf(squat, sizeof(squat), "/tmp/sbx-%u", (unsigned int)uid);
 	mkdir(squat, 0777);
@@ -614,7 +626,7 @@ static void test_for_other_user(void)
 	bool was_there = exists("/tmp/sbx-0");
 	char dir[PATH_MAX];
 
-	if (launch_private_make(image, argv, USER, USER, &run, &error) < 0)
+	if (make_run(image, USER, &run) < 0)
 		BAIL_OUT("%s", error.text);
 	snprintf(dir, sizeof(dir), "%s", run.dir);
 	lstat(run.tmp, &stat);
