@@ -29,7 +29,9 @@ struct wish {
 };
 
 /* What starts the program after the filter was loaded. */
-static const enum launch_call_index needed[] = { LAUNCH_CALL_execve, LAUNCH_CALL_seccomp };
+static const enum launch_call_index needed[] = { LAUNCH_CALL_execve, LAUNCH_CALL_seccomp,
+						 LAUNCH_CALL_close_range, LAUNCH_CALL_write,
+						 LAUNCH_CALL_exit_group };
 
 const struct sock_fprog *launch_filter_program(bool listening)
 {
@@ -153,14 +155,21 @@ static int read_wishes(const struct sbx_image *image, enum sbx_key key,
 	return count;
 }
 
-int launch_filter_check(const struct sbx_image *image, struct launch_error *error)
+int launch_filter_wishes(const struct sbx_image *image, bool *allowed, bool *denied,
+			 struct launch_error *error)
 {
-	bool marked[LAUNCH_CALL_COUNT];
-	int failed = read_wishes(image, SBX_KEY_syscalls_allow, marked, error);
+	int failed = read_wishes(image, SBX_KEY_syscalls_allow, allowed, error);
 
 	if (failed >= 0)
-		failed = read_wishes(image, SBX_KEY_syscalls_deny, marked, error);
+		failed = read_wishes(image, SBX_KEY_syscalls_deny, denied, error);
 	return failed < 0 ? failed : 0;
+}
+
+int launch_filter_check(const struct sbx_image *image, struct launch_error *error)
+{
+	bool allowed[LAUNCH_CALL_COUNT], denied[LAUNCH_CALL_COUNT];
+
+	return launch_filter_wishes(image, allowed, denied, error);
 }
 
 static int load(const struct sock_fprog *program, struct launch_error *error)
@@ -223,7 +232,7 @@ int launch_filter_load(const struct sbx_image *image, bool listening, struct lau
 		return denies;
 	failed = allows ? load_loosened(listening, loosened, error)
 			: load(launch_filter_program(listening), error);
-	if (failed < 0 || !denies)
+	if (failed < 0 || !denies || listening)
 		return failed;
 	return load_denied(denied, error);
 }

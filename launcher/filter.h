@@ -14,13 +14,20 @@
 
 /*
  * Loads the base filter on the calling thread, which must have no_new_privs. 'listening' says that a
- * notify filter follows: refused calls of the EPERM class then pass here and are refused there, in
- * words; without one they are refused here.
+ * notify filter follows: refused calls of the EPERM class, and what [syscalls] denies, then pass here
+ * and are refused there, in words; without one they are refused here.
  */
 int launch_filter_load(const struct sbx_image *image, bool listening, struct launch_error *error);
 
 /* Checks [syscalls] before anything runs: names, groups, and what may be loosened. */
 int launch_filter_check(const struct sbx_image *image, struct launch_error *error);
+
+/*
+ * Which rows of syscalls.def [syscalls] allows and denies, LAUNCH_CALL_COUNT of each. With a listener
+ * what is denied is for that one to refuse, in words.
+ */
+int launch_filter_wishes(const struct sbx_image *image, bool *allowed, bool *denied,
+			 struct launch_error *error);
 
 /* The built-in programs, for tests and --doctor. */
 const struct sock_fprog *launch_filter_program(bool listening);

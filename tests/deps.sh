@@ -22,6 +22,9 @@ check command    npm          npm
 check command    ruby         ruby
 check command    man          man-db
 check command    mandoc       mandoc
+check command    tmux         tmux
+check command    setsid       util-linux
+check command    pgrep        procps
 lint  command    clang        clang
 lint  command    clang-tidy   clang-tidy
 lint  command    clang-format clang-format
@@ -31,6 +34,8 @@ fuzz  command    clang        clang
 fuzz  file       /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a  libclang-rt-dev
 bench command    hyperfine    hyperfine
 bench command    valgrind     valgrind
+bench command    bwrap        bubblewrap
+bench command    firejail     firejail
 '
 
 is_there()

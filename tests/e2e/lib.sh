@@ -16,6 +16,7 @@ unset -v SANDBOX_SBX_IMAGE SUDO_UID POSIXLY_CORRECT SSL_CERT_FILE SSL_CERT_DIR C
 SBX_TOP=$(cd "${SBX_TOP:-.}" && pwd) || exit
 SBX_BUILD=$(cd "${SBX_BUILD:-$SBX_TOP/build/release}" && pwd) || exit
 SBX=$SBX_BUILD/bin/sbx-policy
+LAUNCH=$SBX_BUILD/bin/sbx-launch
 PYTHON=/usr/bin/python3
 [ -x "$PYTHON" ] || PYTHON=python3
 NOBODY=65534
@@ -80,6 +81,19 @@ run() # COMMAND...
 sbx() # ARGUMENT...
 {
 	run "$SBX" "$@"
+}
+
+# Runs a command in the sandbox.
+launch() # ARGUMENT...
+{
+	run "$LAUNCH" "$@"
+}
+
+# How the last command ended, whatever it said.
+exits() # STATUS NAME
+{
+	[ "$STATUS" -eq "$1" ]
+	result $? "$2"
 }
 
 # The exit status, and that messages are where they belong: errors on standard error alone, answers

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers the kernel's questions about system calls.
+ *
+ * Births are counted exactly, both ways. Deaths are not told, so the number kept is an upper bound;
+ * where it meets the limit the tree is counted. A birth that was let go on a moment ago may not be
+ * visible yet: while that could make the difference, the new one waits for the next count. Refused
+ * is only what the count itself shows to be too much, and nothing is ever let go on beyond it.
+ */
+#include "listen.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SETTLE_MS 20 /* after which a birth that was let go on has happened */
+#define COUNT_LEAST_MS 10 /* between counts */
+#define COUNT_SHARE 4 /* a count takes no more than a part of the time */
+
+/* Newer than the system's header. */
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#endif
+
+/* A clone, fork or vfork. */
+struct launch_birth {
+	uint64_t id; /* of the question */
+	pid_t thread; /* that asked */
+	uint64_t at; /* when it was let go on */
+};
+
+static bool is_birth(enum launch_call_index call)
+{
+	return call == LAUNCH_CALL_clone || call == LAUNCH_CALL_fork || call == LAUNCH_CALL_vfork;
+}
+
+unsigned short launch_listen_filter(const struct launch_wishes *wishes,
+				    struct sock_filter code[BPF_MAXINSNS])
+{
+	const struct sock_filter head[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW), /* the base filter's business */
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	unsigned short len = sizeof(head) / sizeof(head[0]);
+	size_t count;
+	const struct launch_call *calls = launch_calls(&count);
+
+	memcpy(code, head, sizeof(head));
+	for (size_t i = 0; i < count; i++) {
+		bool asks = launch_call_asks(&calls[i]) && !wishes->allowed[i];
+
+		if (calls[i].number < 0 ||
+		    (!asks && !wishes->denied[i] && !is_birth((enum launch_call_index)i)))
+			continue;
+		code[len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+							   (uint32_t)calls[i].number, 0, 1);
+		code[len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
+	}
+	code[len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	return len;
+}
+
+int launch_listen_install(const struct launch_wishes *wishes)
+{
+	struct sock_filter code[BPF_MAXINSNS];
+	struct sock_fprog program = { launch_listen_filter(wishes, code), code };
+	unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+	uint64_t wake = SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP;
+	long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			  flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+	if (fd < 0)
+		return -errno;
+	/* Makes an answer five times as fast; kernels before 6.6 do without. */
+	(void)ioctl((int)fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, wake);
+	return (int)fd;
+}
+
+void launch_listen_init(struct launch_listen *listen, int fd, const struct launch_wishes *wishes,
+			uint64_t limit, struct launch_watch *watch, struct launch_report *report)
+{
+	*listen = (struct launch_listen){ .fd = fd,
+					  .root = getpid(),
+					  .wishes = wishes,
+					  .watch = watch,
+					  .report = report,
+					  .limit = limit ? limit : UINT64_MAX,
+					  .tasks = 1 };
+}
+
+void launch_listen_done(struct launch_listen *listen)
+{
+	free(listen->births);
+	free(listen->waiting);
+	if (listen->fd >= 0)
+		(void)close(listen->fd);
+	*listen = (struct launch_listen){ .fd = -1 };
+}
+
+/* An answer may come too late: who asked has died, and that is all. */
+static void answer(const struct launch_listen *listen, uint64_t id, int error, bool go_on)
+{
+	struct seccomp_notif_resp response = {
+		.id = id, .error = -error, .flags = go_on ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0
+	};
+
+	(void)ioctl(listen->fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+/* False without memory: then nobody is born. */
+static bool push(struct launch_birth **list, size_t *count, size_t *cap, struct launch_birth birth)
+{
+	if (*count == *cap) {
+		size_t wanted = *cap ? *cap * 2 : 64;
+		struct launch_birth *bigger = reallocarray(*list, wanted, sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		*list = bigger;
+		*cap = wanted;
+	}
+	(*list)[(*count)++] = birth;
+	return true;
+}
+
+static void forget_old_births(struct launch_listen *listen, uint64_t now)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < listen->birth_count; i++)
+		if (now - listen->births[i].at < SETTLE_MS)
+			listen->births[kept++] = listen->births[i];
+	listen->birth_count = kept;
+}
+
+/* A thread that asks again has its last birth behind it. */
+static bool note_birth(struct launch_listen *listen, struct launch_birth birth)
+{
+	birth.at = launch_now();
+	for (size_t i = 0; i < listen->birth_count; i++) {
+		if (listen->births[i].thread == birth.thread) {
+			listen->births[i] = birth;
+			return true;
+		}
+	}
+	if (listen->birth_count > 256)
+		forget_old_births(listen, birth.at);
+	return push(&listen->births, &listen->birth_count, &listen->birth_cap, birth);
+}
+
+static void let_live(struct launch_listen *listen, struct launch_birth birth)
+{
+	if (!note_birth(listen, birth)) {
+		answer(listen, birth.id, EAGAIN, false);
+		return;
+	}
+	listen->tasks++;
+	launch_watch_wake(listen->watch, true);
+	answer(listen, birth.id, 0, true);
+}
+
+static void refuse_birth(struct launch_listen *listen, struct launch_birth birth)
+{
+	struct launch_who who = { .pid = birth.thread };
+	struct launch_hit hit = {
+		.limit = LIMIT_PROCESSES, .value = listen->limit, .peak = listen->limit, .who = &who
+	};
+
+	answer(listen, birth.id, EAGAIN, false);
+	if (listen->ending)
+		return;
+	launch_who_fill(&who, birth.thread);
+	launch_report_limit(listen->report, &hit);
+}
+
+int launch_listen_due(const struct launch_listen *listen)
+{
+	uint64_t pause = listen->count_ms * COUNT_SHARE, now = launch_now();
+
+	if (!listen->waiting_count)
+		return -1;
+	if (pause < COUNT_LEAST_MS)
+		pause = COUNT_LEAST_MS;
+	return now - listen->counted >= pause ? 0 : (int)(pause - (now - listen->counted));
+}
+
+/* How many births there may be that a count begun now does not see. */
+static uint64_t count_unsettled(struct launch_listen *listen, uint64_t now)
+{
+	forget_old_births(listen, now);
+	return listen->birth_count;
+}
+
+void launch_listen_count(struct launch_listen *listen)
+{
+	uint64_t now = launch_now(), unsettled = count_unsettled(listen, now), alive;
+	struct launch_tree tree;
+	size_t done = 0;
+
+	launch_tree_init(&tree, listen->root);
+	alive = launch_tree_find(&tree) < 0 ? listen->limit : launch_tree_tasks(&tree);
+	launch_tree_done(&tree);
+	listen->counted = now;
+	listen->count_ms = launch_now() - now;
+	listen->tasks = alive + unsettled;
+	for (; done < listen->waiting_count; done++) {
+		if (alive >= listen->limit || listen->ending)
+			refuse_birth(listen, listen->waiting[done]);
+		else if (listen->tasks < listen->limit)
+			let_live(listen, listen->waiting[done]);
+		else
+			break;
+	}
+	listen->waiting_count -= done;
+	memmove(listen->waiting, listen->waiting + done,
+		listen->waiting_count * sizeof(*listen->waiting));
+}
+
+static void serve_birth(struct launch_listen *listen, struct launch_birth birth)
+{
+	if (listen->ending)
+		answer(listen, birth.id, EAGAIN, false);
+	else if (listen->tasks < listen->limit && !listen->waiting_count)
+		let_live(listen, birth);
+	else if (!push(&listen->waiting, &listen->waiting_count, &listen->waiting_cap, birth))
+		answer(listen, birth.id, EAGAIN, false);
+	else if (launch_listen_due(listen) == 0)
+		launch_listen_count(listen);
+}
+
+/* What is refused for strangers may be done to the sandbox's own processes. */
+static bool is_about_own(const struct launch_listen *listen, enum launch_call_index call,
+			 const uint64_t args[6])
+{
+	pid_t target;
+
+	switch (call) {
+	case LAUNCH_CALL_prlimit64:
+	case LAUNCH_CALL_sched_setaffinity:
+	case LAUNCH_CALL_sched_setparam:
+	case LAUNCH_CALL_sched_setscheduler:
+	case LAUNCH_CALL_sched_setattr:
+		target = (pid_t)args[0];
+		break;
+	case LAUNCH_CALL_setpriority:
+	case LAUNCH_CALL_ioprio_set:
+		if ((int)args[0] != (call == LAUNCH_CALL_setpriority ? PRIO_PROCESS : 1))
+			return false;
+		target = (pid_t)args[1];
+		break;
+	default:
+		return false;
+	}
+	return target > 0 && launch_tree_is_below(listen->root, target);
+}
+
+static const struct launch_call *find_call(int number)
+{
+	size_t count;
+	const struct launch_call *calls = launch_calls(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (calls[i].number == number)
+			return &calls[i];
+	return NULL;
+}
+
+/* What the call gets: 0 to go on, or an errno. */
+static int judge(const struct launch_listen *listen, enum launch_call_index index,
+		 const uint64_t args[6])
+{
+	size_t count;
+	const struct launch_call *call = &launch_calls(&count)[index];
+	enum launch_outcome outcome = launch_call_judge(call, args);
+
+	if (listen->wishes->denied[index])
+		return EPERM;
+	if (outcome == ARG_ALLOW || (outcome == ARG_REFUSE && is_about_own(listen, index, args)))
+		return 0;
+	return outcome > 0 ? (int)outcome : EPERM;
+}
+
+static void serve_call(struct launch_listen *listen, const struct seccomp_notif *asked)
+{
+	size_t count;
+	const struct launch_call *call = find_call(asked->data.nr), *calls = launch_calls(&count);
+	enum launch_call_index index;
+	uint64_t args[6];
+	struct launch_who who;
+	int error = EPERM;
+
+	for (int i = 0; i < 6; i++)
+		args[i] = asked->data.args[i];
+	if (call) {
+		index = (enum launch_call_index)(call - calls);
+		error = judge(listen, index, args);
+		if (!error && is_birth(index)) {
+			serve_birth(listen, (struct launch_birth){ .id = asked->id,
+								   .thread = (pid_t)asked->pid });
+			return;
+		}
+	}
+	if (error)
+		launch_who_fill(&who, (pid_t)asked->pid);
+	answer(listen, asked->id, error, error == 0);
+	if (error)
+		launch_report_syscall(listen->report, call ? call->name : "?",
+				      call && call->loosenable ? REPORT_LOOSENABLE : 0, &who);
+}
+
+int launch_listen_serve(struct launch_listen *listen)
+{
+	struct pollfd ready = { .fd = listen->fd, .events = POLLIN };
+	struct seccomp_notif asked;
+
+	while (poll(&ready, 1, 0) > 0) {
+		if (!(ready.revents & POLLIN))
+			return -ENOENT;
+		memset(&asked, 0, sizeof(asked));
+		if (ioctl(listen->fd, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0) {
+			if (errno == ENOENT || errno == EINTR)
+				continue;
+			return -errno;
+		}
+		serve_call(listen, &asked);
+	}
+	return 0;
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each layer enforces. Decides nothing about requests: it looks at what a policy asks and at
+ * what this machine has, and refuses what would be held less well than it is written.
+ */
+#include "plan.h"
+
+#include "doctor.h"
+#include "values.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	ENFORCE_AUTO,
+	ENFORCE_LANDLOCK,
+	ENFORCE_SECCOMP,
+	ENFORCE_NONE
+};
+
+static uint64_t value_of(const struct launch *launch, enum sbx_key key)
+{
+	return sbx_setting(launch->image, key)->value;
+}
+
+/* "policy.ini:12", or the file's name alone. */
+static void put_where(const struct sbx_image *image, uint32_t file, uint32_t line, char out[300])
+{
+	const char *name = file == SBX_NONE ? "sbx" : sbx_str(image, sbx_files(image)[file].name);
+
+	if (line)
+		(void)snprintf(out, 300, "%.256s:%u", name, line);
+	else
+		(void)snprintf(out, 300, "%.256s", name);
+}
+
+static int refuse_setting(const struct launch *launch, enum sbx_key key, const char *why,
+			  struct launch_error *error)
+{
+	const struct sbx_setting *setting = sbx_setting(launch->image, key);
+	char where[300];
+
+	put_where(launch->image, setting->file, setting->line, where);
+	return launch_fail(error, EINVAL, "%s: '%s' in [%s] cannot be enforced: %s", where,
+			   sbx_keys[key].name, sbx_keys[key].section, why);
+}
+
+static int refuse_rule(const struct launch *launch, uint32_t index, const char *why,
+		       struct launch_error *error)
+{
+	const struct sbx_rule *rule = &sbx_rules(launch->image)[index];
+	char where[300];
+
+	put_where(launch->image, rule->file, rule->line, where);
+	return launch_fail(error, EINVAL, "%s: '%s' cannot be enforced: %s", where,
+			   sbx_str(launch->image, rule->text), why);
+}
+
+static int check_paths(const struct launch *launch, struct launch_error *error)
+{
+	const char *why;
+	char text[256];
+	uint32_t rule = launch_landlock_unheld(launch->image, &why);
+
+	if (rule == SBX_NONE)
+		return 0;
+	(void)snprintf(text, sizeof(text), "%s, which Landlock cannot express", why);
+	return refuse_rule(launch, rule, text, error);
+}
+
+/* The policy and the log must stay as they are, and Landlock cannot except a file from a folder. */
+static int check_locks(const struct launch *launch, struct launch_error *error)
+{
+	const struct sbx_image *image = launch->image;
+
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++) {
+		const struct sbx_rule *rule = &sbx_rules(image)[i];
+		struct sbx_request request = { .op = SBX_OP_READ,
+					       .size = -1,
+					       .path = sbx_str(image, rule->path) };
+		struct sbx_verdict verdict;
+
+		if (rule->kind != SBX_RULE_LOCK)
+			continue;
+		sbx_eval(image, &request, &verdict);
+		if (verdict.rights & SBX_RIGHT_WRITE)
+			return launch_fail(
+				error, EINVAL,
+				"'%s' must not be writable by the program, but stands in "
+				"a place that is (move it out, or name narrower places "
+				"to write)",
+				request.path);
+	}
+	return 0;
+}
+
+static uint32_t first_net_rule(const struct sbx_image *image)
+{
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++)
+		if (sbx_rules(image)[i].kind >= SBX_RULE_UNIX_DENY ||
+		    (sbx_rules(image)[i].rights & SBX_RIGHT_SOCKET))
+			return i;
+	return SBX_NONE;
+}
+
+static int check_network(const struct launch *launch, struct launch_error *error)
+{
+	uint32_t rule = first_net_rule(launch->image);
+
+	if (sbx_network_mode(launch->image) == SBX_NETWORK_FULL)
+		return 0;
+	if (rule != SBX_NONE)
+		return refuse_rule(launch, rule,
+				   "no layer decides by destination yet; mode = none and mode = "
+				   "full can be held",
+				   error);
+	if (sbx_network_mode(launch->image) == SBX_NETWORK_FILTERED)
+		return refuse_setting(launch, SBX_KEY_network_mode,
+				      "no layer decides by destination yet", error);
+	return 0;
+}
+
+/* Settings that no layer holds yet: never ignored. */
+static const struct {
+	enum sbx_key key;
+	uint64_t fine; /* the value that needs no layer */
+	const char *why;
+} unheld[] = {
+	{ SBX_KEY_sandbox_isolate, 0, "namespaces are not made yet" },
+	{ SBX_KEY_sandbox_complain, 0, "what is refused by the kernel cannot only be reported" },
+	{ SBX_KEY_limits_disk, 0, "it takes a mounted private tmp" },
+	{ SBX_KEY_network_unix_datagram, 0, "no layer decides by destination yet" },
+};
+
+static int check_settings(const struct launch *launch, struct launch_error *error)
+{
+	for (size_t i = 0; i < sizeof(unheld) / sizeof(unheld[0]); i++) {
+		const struct sbx_setting *setting = sbx_setting(launch->image, unheld[i].key);
+
+		/* isolate = none is what there is. */
+		if (unheld[i].key == SBX_KEY_sandbox_isolate && setting->value == 2)
+			continue;
+		if (setting->is_set && setting->value != unheld[i].fine)
+			return refuse_setting(launch, unheld[i].key, unheld[i].why, error);
+	}
+	return 0;
+}
+
+static int check_required(const struct launch *launch, struct launch_error *error)
+{
+	const struct sbx_range *items = &sbx_setting(launch->image, SBX_KEY_sandbox_require)->items;
+
+	for (uint32_t i = 0; i < items->count; i++) {
+		const struct sbx_item *item = &sbx_items(launch->image)[items->first + i];
+		const char *name = sbx_str(launch->image, item->text);
+		char where[300];
+
+		if (launch_has(name))
+			continue;
+		put_where(launch->image, item->file, item->line, where);
+		return launch_fail(
+			error, ENOSYS,
+			"%s: '%s' is required, and missing here: %s (sbx-launch --doctor "
+			"says more)",
+			where, name, launch_has_not(name));
+	}
+	return 0;
+}
+
+int launch_plan_make(struct launch *launch, struct launch_error *error)
+{
+	uint64_t enforce = value_of(launch, SBX_KEY_sandbox_enforce);
+	int failed = check_required(launch, error);
+
+	if (failed < 0)
+		return failed;
+	launch->enforced = enforce != ENFORCE_NONE;
+	if (!launch->enforced)
+		return 0;
+	if (enforce == ENFORCE_SECCOMP)
+		return refuse_setting(launch, SBX_KEY_sandbox_enforce,
+				      "paths cannot be held without Landlock yet", error);
+	launch->abi = launch_landlock_abi();
+	if (!launch->abi)
+		return launch_fail(error, ENOSYS,
+				   "this kernel has no Landlock (or something hides it), so the "
+				   "policy's paths cannot be held (sbx-launch --doctor says more)");
+	if ((failed = check_settings(launch, error)) < 0 ||
+	    (failed = check_paths(launch, error)) < 0 || (failed = check_locks(launch, error)) < 0)
+		return failed;
+	return check_network(launch, error);
+}
+
+void launch_plan_layers(const struct launch *launch, bool listening, char out[256])
+{
+	if (!launch->enforced)
+		(void)snprintf(out, 256, "{}");
+	else
+		(void)snprintf(out, 256, "{\"landlock\":%d,\"seccomp\":true,\"notify\":%s}",
+			       launch->abi, listening ? "true" : "false");
+}
+
+/* How many rules of the user's own give a right, and the first of them. */
+static unsigned int count_own(const struct launch *launch, uint8_t right, uint32_t *first)
+{
+	struct sbx_allowed allowed = { .image = launch->image, .right = right };
+	unsigned int count = 0;
+	uint32_t index;
+
+	*first = SBX_NONE;
+	while ((index = sbx_allowed_next(&allowed)) != SBX_NONE) {
+		if (sbx_rules(launch->image)[index].flags & SBX_RULE_FREE)
+			continue;
+		if (count++ == 0)
+			*first = index;
+	}
+	return count;
+}
+
+static void put_right(const struct launch *launch, struct sbx_out *out, uint8_t right,
+		      const char *word)
+{
+	char cwd[PATH_MAX];
+	uint32_t first;
+	unsigned int count = count_own(launch, right, &first);
+
+	if (count == 0)
+		return;
+	sbx_out_str(out, word);
+	if (count > 1) {
+		sbx_out_number(out, count);
+		sbx_out_str(out, " paths; ");
+		return;
+	}
+	sbx_out_shortened(out,
+			  sbx_words_root(launch->image, &sbx_rules(launch->image)[first],
+					 getcwd(cwd, sizeof(cwd))),
+			  120, SBX_ESCAPE_PLAIN);
+	sbx_out_str(out, "; ");
+}
+
+static void put_limits(const struct launch *launch, struct sbx_out *out)
+{
+	char text[32];
+
+	launch_format_size(text, launch->limits.memory);
+	sbx_out_str(out, text);
+	if (launch->limits.timeout_ms) {
+		launch_format_time(text, launch->limits.timeout_ms);
+		sbx_out_str(out, ", ");
+		sbx_out_str(out, text);
+	}
+	sbx_out_str(out, ", ");
+	sbx_out_number(out, launch->limits.processes);
+	sbx_out_str(out, " tasks");
+}
+
+static const char *policy_name(const struct launch *launch)
+{
+	uint32_t file = launch->image->main_file;
+
+	return file == SBX_NONE ? "no policy"
+				: sbx_str(launch->image, sbx_files(launch->image)[file].name);
+}
+
+static void put_layers(const struct launch *launch, struct sbx_out *out)
+{
+	if (!launch->enforced) {
+		sbx_out_str(out, "NOTHING (enforce = none)");
+		return;
+	}
+	sbx_out_str(out, "Landlock ");
+	sbx_out_number(out, (uint64_t)launch->abi);
+	sbx_out_str(out, " + seccomp");
+}
+
+void launch_plan_banner(const struct launch *launch)
+{
+	static const char *const modes[] = { "no network; ", "network by rules; ",
+					     "all of the network; " };
+	char text[1024];
+	struct sbx_out out;
+
+	sbx_out_init(&out, text, sizeof(text) - 1);
+	sbx_out_str(&out, "sbx: ");
+	sbx_out_shortened(&out, launch->options.argv[0], 120, SBX_ESCAPE_PLAIN);
+	sbx_out_str(&out, " under ");
+	sbx_out_shortened(&out, policy_name(launch), 120, SBX_ESCAPE_PLAIN);
+	sbx_out_str(&out, ": ");
+	put_right(launch, &out, SBX_RIGHT_WRITE, "write ");
+	put_right(launch, &out, SBX_RIGHT_READ, "read ");
+	sbx_out_str(&out, modes[sbx_network_mode(launch->image)]);
+	put_limits(launch, &out);
+	sbx_out_str(&out, "; held by ");
+	put_layers(launch, &out);
+	sbx_out_str(&out, "\n");
+	(void)sbx_out_finish(&out);
+	(void)!write(STDERR_FILENO, text, out.len);
+}
+
+/* What the rules of one kind are about: left to others, or to nobody yet. */
+static bool has_rule(const struct launch *launch, enum sbx_rule_kind kind)
+{
+	for (uint32_t i = 0; i < sbx_count(launch->image, SBX_TABLE_rules); i++)
+		if (sbx_rules(launch->image)[i].kind == kind)
+			return true;
+	return false;
+}
+
+struct note {
+	const char *what;
+	char text[400];
+};
+
+enum {
+	NOTES = 16
+};
+
+static void note(struct note *notes, size_t *count, const char *what, const char *text)
+{
+	if (*count == NOTES)
+		return;
+	notes[*count].what = what;
+	(void)snprintf(notes[(*count)++].text, sizeof(notes->text), "%s", text);
+}
+
+static void note_gaps(const struct launch *launch, struct note *notes, size_t *count)
+{
+	for (const struct launch_gap *gap = launch_landlock_gaps; gap->abi; gap++)
+		if (launch->abi < gap->abi)
+			note(notes, count, "left out", gap->what);
+	if (has_rule(launch, SBX_RULE_PROTECT))
+		note(notes, count, "left out",
+		     "default protections inside writable places (.git/hooks, shell start-up "
+		     "files, "
+		     "editor settings): Landlock cannot except a file from a folder");
+	if (launch->place.tmp[0])
+		note(notes, count, "left out",
+		     "private tmp is $TMPDIR alone: /tmp, /var/tmp and /dev/shm are refused, not "
+		     "replaced");
+}
+
+static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
+{
+	static const char *const modes[] = {
+		"none: TCP connect and listen by Landlock, every other kind of socket by seccomp",
+		"by rules", "full: nothing is in the way"
+	};
+	size_t count = 0, rules = 0;
+	char text[400];
+
+	for (uint32_t i = 0; i < sbx_count(launch->image, SBX_TABLE_rules); i++)
+		rules += sbx_rules(launch->image)[i].kind <= SBX_RULE_SET &&
+			 !(sbx_rules(launch->image)[i].flags & SBX_RULE_ABSENT);
+	(void)snprintf(text, sizeof(text), "Landlock (ABI %d), from %zu rules", launch->abi, rules);
+	note(notes, &count, "paths", text);
+	note(notes, &count, "system calls",
+	     "seccomp: an allow-list; what is refused is explained by the supervisor");
+	note(notes, &count, "network", modes[sbx_network_mode(launch->image)]);
+	note(notes, &count, "signals",
+	     launch->abi >= 6 ? "Landlock: only to the sandbox's own processes"
+			      : "ordinary permissions only");
+	note(notes, &count, "limits",
+	     "the supervisor for the whole tree; rlimits behind it for each process");
+	note(notes, &count, "privileges",
+	     "no_new_privs; every capability dropped; descriptors closed; environment rebuilt");
+	note_gaps(launch, notes, &count);
+	return count;
+}
+
+void launch_plan_print(const struct launch *launch)
+{
+	struct note notes[NOTES];
+	size_t count = launch->enforced ? make_notes(launch, notes) : 0;
+
+	if (!launch->enforced)
+		note(notes, &count, "nothing", "enforce = none: no layer holds anything");
+	for (size_t i = 0; i < count; i++) {
+		if (launch->options.json)
+			printf("%s{\"what\":\"%s\",\"by\":\"%s\"}", i ? "," : "{\"v\":1,\"plan\":[",
+			       notes[i].what, notes[i].text);
+		else
+			printf("%-14s %s\n", notes[i].what, notes[i].text);
+	}
+	if (launch->options.json)
+		printf("]}\n");
+}
+
+static const char *taken_profile(const struct launch *launch)
+{
+	for (uint32_t i = 0; i < sbx_count(launch->image, SBX_TABLE_files); i++) {
+		const struct sbx_file *file = &sbx_files(launch->image)[i];
+		const char *name = sbx_str(launch->image, file->name);
+
+		if (file->role == SBX_FILE_PROFILE && strcmp(name, "profiles/base.ini") != 0)
+			return name;
+	}
+	return NULL;
+}
+
+void launch_plan_notes(const struct launch *launch)
+{
+	struct note notes[NOTES];
+	size_t count = launch->enforced ? make_notes(launch, notes) : 0;
+	const char *profile = taken_profile(launch);
+	char cwd[PATH_MAX];
+	struct sbx_request request = { .op = SBX_OP_LIST, .is_dir = true, .size = -1 };
+	struct sbx_verdict verdict;
+
+	if (profile)
+		launch_complain("%s: profile taken: %s", launch->options.argv[0], profile);
+	if (!launch->workdir && getcwd(cwd, sizeof(cwd))) {
+		request.path = cwd;
+		sbx_eval(launch->image, &request, &verdict);
+		if (!verdict.allowed)
+			launch_complain("the program starts in '%s', which it cannot read", cwd);
+	}
+	for (size_t i = 0; i < count; i++)
+		launch_complain("%s: %s", notes[i].what, notes[i].text);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the command line to a run that only needs to be started: everything that can be wrong is
+ * found here, before anything runs, and said in one line each.
+ */
+#include "plan.h"
+
+#include "doctor.h"
+#include "env.h"
+#include "out.h"
+#include "wrap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int complain_load(const struct sbx_errors *errors, int error)
+{
+	for (size_t i = 0; i < errors->count; i++) {
+		const struct sbx_error *at = &errors->list[i];
+
+		if (at->line)
+			launch_complain("%s:%u: %s", at->file, at->line, at->text);
+		else
+			launch_complain("%s%s%s", at->file, *at->file ? ": " : "", at->text);
+	}
+	if (errors->more)
+		launch_complain("and %zu more error%s", errors->more, errors->more == 1 ? "" : "s");
+	if (errors->count == 0)
+		launch_complain("the policy cannot be loaded: %s", strerror(-error));
+	return EXIT_LAUNCH;
+}
+
+static int fail(const struct launch_error *error, int status)
+{
+	launch_complain("%s", error->text);
+	return status;
+}
+
+/* A path as a quoted value, so that nothing in it means anything. The caller frees it. */
+static char *quote(const char *path)
+{
+	char *out = malloc(strlen(path) * 2 + 3), *at = out;
+
+	if (!out)
+		return NULL;
+	*at++ = '"';
+	for (; *path; path++) {
+		if (*path == '"' || *path == '\\')
+			*at++ = '\\';
+		*at++ = *path;
+	}
+	*at++ = '"';
+	*at = '\0';
+	return out;
+}
+
+/* The command may be executed whatever [paths] says. */
+static int allow_exec(struct launch *launch, const char *path)
+{
+	char *value = quote(path);
+
+	if (!value)
+		return -ENOMEM;
+	return launch_options_own(&launch->options, "paths", "exec", value, "the command");
+}
+
+static int allow_command(struct launch *launch)
+{
+	int failed = allow_exec(launch, launch->command.real);
+
+	for (size_t i = 0; !failed && i < launch->command.interpreter_count; i++)
+		failed = allow_exec(launch, launch->command.interpreters[i]);
+	return failed;
+}
+
+static int load(struct launch *launch)
+{
+	struct sbx_load *load = &launch->options.load;
+	struct sbx_errors errors;
+	int failed;
+
+	load->command = launch->command.profile_of;
+	load->private_tmp = launch->place.tmp;
+	load->private_home = launch->place.home;
+	failed = sbx_load(load, &launch->policy, &errors);
+	if (failed < 0)
+		return complain_load(&errors, failed);
+	launch->image = sbx_policy_image(launch->policy);
+	return 0;
+}
+
+/* The run's folder is made first, because the policy may name it; who it is for stands there. */
+static int load_for_user(struct launch *launch)
+{
+	struct launch_error error;
+	int status;
+
+	if (launch_private_make(false, &launch->place, &error) < 0)
+		return fail(&error, EXIT_LAUNCH);
+	if ((status = load(launch)))
+		return status;
+	if (launch_user_find(launch->image, &launch->user, &error) < 0)
+		return fail(&error, EXIT_LAUNCH);
+	if (!launch->user.foreign)
+		return 0;
+	launch_private_remove(&launch->place);
+	sbx_free(launch->policy);
+	launch->policy = NULL;
+	if (launch_private_make(true, &launch->place, &error) < 0)
+		return fail(&error, EXIT_LAUNCH);
+	return load(launch);
+}
+
+/* An explicit workdir must be one that the program can read; else it is where we are. */
+static int choose_workdir(struct launch *launch, struct launch_error *error)
+{
+	const struct sbx_image *image = launch->image;
+	const struct sbx_setting *setting = sbx_setting(image, SBX_KEY_sandbox_workdir);
+	const struct sbx_rule *rules = sbx_rules(image);
+	struct sbx_request request = { .op = SBX_OP_LIST, .is_dir = true, .size = -1 };
+	struct sbx_verdict verdict;
+
+	if (setting->is_set) {
+		request.path = launch->workdir = sbx_str(image, setting->text);
+		sbx_eval(image, &request, &verdict);
+		if (!verdict.allowed)
+			return launch_fail(
+				error, EINVAL,
+				"workdir '%s' is outside of what the policy lets be read "
+				"(add it to [paths] read, or choose another)",
+				launch->workdir);
+		return 0;
+	}
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++) {
+		if (rules[i].flags & SBX_RULE_WORKSPACE && !(rules[i].flags & SBX_RULE_ABSENT)) {
+			launch->workdir = sbx_str(image, rules[i].path);
+			break;
+		}
+	}
+	return 0;
+}
+
+static int settle_workdir(struct launch *launch, struct launch_error *error)
+{
+	char cwd[PATH_MAX];
+	int failed = choose_workdir(launch, error);
+
+	launch->moves =
+		launch->workdir && (!getcwd(cwd, sizeof(cwd)) || strcmp(cwd, launch->workdir) != 0);
+	return failed;
+}
+
+static int open_log(struct launch *launch, struct launch_error *error)
+{
+	const struct sbx_setting *setting = sbx_setting(launch->image, SBX_KEY_errors_log);
+	const char *path = sbx_str(launch->image, setting->text);
+
+	if (launch->options.log_fd >= 0)
+		launch->log_fd = fcntl(launch->options.log_fd, F_DUPFD_CLOEXEC, 3);
+	else if (setting->is_set)
+		launch->log_fd = open(path,
+				      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
+					      O_NOCTTY | O_NONBLOCK,
+				      0600);
+	else
+		return 0;
+	if (launch->log_fd >= 0)
+		return 0;
+	if (launch->options.log_fd >= 0)
+		return launch_fail(error, errno, "--log-fd: descriptor %d is not open",
+				   launch->options.log_fd);
+	return launch_fail(error, errno, "cannot write the log '%s': %s", path, strerror(errno));
+}
+
+static int check_kept(const struct launch *launch, struct launch_error *error)
+{
+	for (size_t i = 0; i < launch->options.keep_count; i++)
+		if (fcntl(launch->options.keep_fds[i], F_GETFD) < 0)
+			return launch_fail(error, EBADF, "--keep-fd: descriptor %d is not open",
+					   launch->options.keep_fds[i]);
+	return 0;
+}
+
+/* For the program to ask its own policy. */
+static int write_image(struct launch *launch, struct launch_error *error)
+{
+	size_t size;
+	const void *bytes = sbx_image_bytes(launch->policy, &size);
+	mode_t mode = launch->user.foreign ? 0444 : 0400;
+	int fd = openat(launch->place.lock, "policy",
+			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	ssize_t done = fd < 0 ? -1 : write(fd, bytes, size);
+
+	if (fd >= 0 && launch->user.foreign)
+		(void)fchmod(fd, mode);
+	if (fd >= 0)
+		(void)close(fd);
+	if (done != (ssize_t)size)
+		return launch_fail(error, done < 0 ? errno : ENOSPC,
+				   "cannot write the compiled policy into '%s'", launch->place.dir);
+	(void)snprintf(launch->image_file, sizeof(launch->image_file), "%.*s/policy", PATH_MAX - 8,
+		       launch->place.dir);
+	return 0;
+}
+
+#define VARIABLE_MAX (PATH_MAX + 32)
+
+static int build_env(struct launch *launch, struct launch_error *error)
+{
+	static const char *const tmp_names[] = { "TMPDIR", "TMP", "TEMP" };
+	static char texts[5][VARIABLE_MAX];
+	char *extra[6] = { NULL };
+	size_t count = 0;
+
+	for (size_t i = 0; launch->place.tmp[0] && i < 3; i++)
+		(void)snprintf(extra[count++] = texts[i], VARIABLE_MAX, "%s=%s", tmp_names[i],
+			       launch->place.tmp);
+	if (launch->place.home[0])
+		(void)snprintf(extra[count++] = texts[3], VARIABLE_MAX, "HOME=%s",
+			       launch->place.home);
+	if (launch->image_file[0])
+		(void)snprintf(extra[count++] = texts[4], VARIABLE_MAX, "SANDBOX_SBX_IMAGE=%s",
+			       launch->image_file);
+	return launch_env_build(launch->image, environ, extra,
+				launch->place.tmp[0] ? launch->place.tmp : NULL, &launch->env,
+				error);
+}
+
+/* What the launcher needs beside the policy, to clean up; and the program, to ask. */
+static int open_places(struct launch *launch, struct launch_error *error)
+{
+	const struct launch_place places[] = {
+		{ launch->place.base, SBX_RIGHT_READ | SBX_RIGHT_WRITE, 1 << LAYER_LAUNCHER },
+		{ launch->image_file, SBX_RIGHT_READ, 0 },
+	};
+
+	if (!launch->abi)
+		return 0;
+	return launch_landlock_open(launch->image, places, 2, &launch->landlock, error);
+}
+
+static int make_run(struct launch *launch)
+{
+	struct launch_error error;
+
+	if (launch_limits_read(launch->image, &launch->limits, &error) < 0 ||
+	    launch_filter_wishes(launch->image, launch->wishes.allowed, launch->wishes.denied,
+				 &error) < 0 ||
+	    settle_workdir(launch, &error) < 0 || launch_plan_make(launch, &error) < 0 ||
+	    open_log(launch, &error) < 0)
+		return fail(&error, EXIT_LAUNCH);
+	if (launch->options.dry_run)
+		return 0;
+	(void)launch_private_sweep();
+	if (launch_private_fill(launch->image, (const char *const *)launch->options.argv,
+				launch->user.uid, launch->user.gid, &launch->place, &error) < 0 ||
+	    write_image(launch, &error) < 0 || build_env(launch, &error) < 0 ||
+	    open_places(launch, &error) < 0)
+		return fail(&error, EXIT_LAUNCH);
+	return 0;
+}
+
+static int usage(const char *text)
+{
+	launch_complain("%s (see sbx-launch --help)", text);
+	return EXIT_USAGE;
+}
+
+int launch_prepare(struct launch *launch, int count, char **args)
+{
+	struct launch_error error;
+	int failed, status;
+
+	*launch = (struct launch){ .log_fd = -1, .place = { .lock = -1 } };
+	if (launch_options_init(&launch->options, count, args, &error) < 0)
+		return usage(error.text);
+	if (launch->options.help || launch->options.version || launch->options.doctor ||
+	    launch->options.wrap)
+		return 0;
+	if (!launch->options.argv)
+		return usage("no command was given");
+	if (check_kept(launch, &error) < 0)
+		return fail(&error, EXIT_USAGE);
+	failed = launch_command_find(launch->options.argv[0], &launch->command, &error);
+	if (failed < 0)
+		return fail(&error, failed == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+	if (allow_command(launch) < 0)
+		return fail(&(struct launch_error){ "out of memory" }, EXIT_LAUNCH);
+	status = load_for_user(launch);
+	return status ? status : make_run(launch);
+}
+
+void launch_prepare_done(struct launch *launch)
+{
+	launch_private_remove(&launch->place);
+	free(launch->env);
+	if (launch->landlock.spots)
+		launch_landlock_done(&launch->landlock);
+	if (launch->policy)
+		sbx_free(launch->policy);
+	launch_options_done(&launch->options);
+}

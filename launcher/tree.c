@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads /proc. Must bear anything that a process can be called, and processes that end meanwhile. */
+#include "tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STAT_MAX 1024
+#define KILL_ROUNDS 2000 /* of a millisecond */
+
+static ssize_t read_proc(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -errno : read(fd, text, size - 1);
+
+	if (fd >= 0)
+		(void)close(fd);
+	if (got >= 0)
+		text[got] = '\0';
+	return got;
+}
+
+static uint64_t ticks_to_ms(unsigned long long ticks)
+{
+	static long per_second;
+
+	if (per_second <= 0)
+		per_second = sysconf(_SC_CLK_TCK);
+	return ticks * 1000 / (unsigned long long)(per_second > 0 ? per_second : 100);
+}
+
+/* The name may have anything in it, parentheses too; behind the last one all is numbers. */
+static bool parse_stat(const char *text, struct launch_task *task)
+{
+	const char *at = strrchr(text, ')');
+	unsigned long long utime, stime, start;
+	long long cutime, cstime, threads, rss;
+	int parent;
+
+	if (!at || sscanf(at,
+			  ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld %*d "
+			  "%*d %lld %*d %llu %*u %lld",
+			  &task->state, &parent, &utime, &stime, &cutime, &cstime, &threads, &start,
+			  &rss) != 9)
+		return false;
+	task->parent = parent;
+	task->cpu_ms = ticks_to_ms(utime + stime);
+	task->reaped_ms = ticks_to_ms((unsigned long long)(cutime + cstime));
+	task->threads = threads > 0 ? (unsigned int)threads : 1;
+	task->start = start;
+	task->rss = rss > 0 ? (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+	return true;
+}
+
+static bool read_task(pid_t pid, struct launch_task *task)
+{
+	char path[64], text[STAT_MAX];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (read_proc(path, text, sizeof(text)) <= 0)
+		return false;
+	task->pid = pid;
+	return parse_stat(text, task);
+}
+
+static bool is_alive(const struct launch_task *task)
+{
+	return task->state != 'Z' && task->state != 'X';
+}
+
+void launch_tree_init(struct launch_tree *tree, pid_t root)
+{
+	*tree = (struct launch_tree){ .root = root };
+}
+
+void launch_tree_done(struct launch_tree *tree)
+{
+	free(tree->list);
+	*tree = (struct launch_tree){ .root = tree->root };
+}
+
+static int add(struct launch_tree *tree, pid_t pid)
+{
+	struct launch_task task = { 0 };
+
+	if (!read_task(pid, &task))
+		return 0;
+	if (tree->count == tree->cap) {
+		size_t cap = tree->cap ? tree->cap * 2 : 16;
+		struct launch_task *list = reallocarray(tree->list, cap, sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		tree->list = list;
+		tree->cap = cap;
+	}
+	tree->list[tree->count++] = task;
+	return 0;
+}
+
+/* The children that one thread has made; a list longer than the buffer is read in pieces. */
+static int add_children(struct launch_tree *tree, pid_t pid, pid_t thread)
+{
+	char path[64], text[4096];
+	size_t kept = 0;
+	ssize_t got;
+	int fd, error = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)thread);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	while (!error && (got = read(fd, text + kept, sizeof(text) - 1 - kept)) > 0) {
+		char *at = text, *end;
+
+		text[kept + (size_t)got] = '\0';
+		while (!error && (end = strchr(at, ' '))) {
+			error = add(tree, (pid_t)strtol(at, NULL, 10));
+			at = end + 1;
+		}
+		kept = strlen(at);
+		memmove(text, at, kept + 1);
+	}
+	(void)close(fd);
+	return error;
+}
+
+static int add_below(struct launch_tree *tree, pid_t pid, unsigned int threads)
+{
+	char path[64];
+	struct dirent *item;
+	DIR *dir;
+	int error = 0;
+
+	if (threads == 1)
+		return add_children(tree, pid, pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && !error && (item = readdir(dir)))
+		if (item->d_name[0] != '.')
+			error = add_children(tree, pid, (pid_t)strtol(item->d_name, NULL, 10));
+	if (dir)
+		(void)closedir(dir);
+	return error;
+}
+
+int launch_tree_find(struct launch_tree *tree)
+{
+	struct launch_tree found = { .root = tree->root };
+	int error = add_below(&found, tree->root, 2);
+
+	for (size_t i = 0; !error && i < found.count; i++)
+		error = add_below(&found, found.list[i].pid, found.list[i].threads);
+	if (error) {
+		launch_tree_done(&found);
+		return error;
+	}
+	for (size_t i = 0; i < found.count; i++) {
+		const struct launch_task *known = launch_tree_get(tree, found.list[i].pid);
+
+		found.list[i].mark = known && known->mark && known->start == found.list[i].start;
+	}
+	free(tree->list);
+	*tree = found;
+	return 0;
+}
+
+void launch_tree_look(struct launch_tree *tree)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		struct launch_task task = tree->list[i];
+		uint64_t start = task.start;
+
+		if (read_task(task.pid, &task) && task.start == start)
+			tree->list[kept++] = task;
+	}
+	tree->count = kept;
+}
+
+unsigned int launch_tree_tasks(const struct launch_tree *tree)
+{
+	unsigned int tasks = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		if (is_alive(&tree->list[i]))
+			tasks += tree->list[i].threads;
+	return tasks;
+}
+
+const struct launch_task *launch_tree_get(const struct launch_tree *tree, pid_t pid)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->list[i].pid == pid)
+			return &tree->list[i];
+	return NULL;
+}
+
+bool launch_tree_is_below(pid_t root, pid_t pid)
+{
+	struct launch_task task = { .parent = pid };
+
+	/* Bounded, because processes that end meanwhile could make it go round. */
+	for (int depth = 0; depth < 4096 && task.parent > 1; depth++) {
+		if (task.parent == root)
+			return depth > 0;
+		if (!read_task(task.parent, &task))
+			return false;
+	}
+	return false;
+}
+
+/* The number behind a word at the beginning of a line, in bytes; 0 when it is not there. */
+static uint64_t kilobytes(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = text; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (strncmp(at, word, len) == 0)
+			return strtoull(at + len, NULL, 10) * 1024;
+	}
+	return 0;
+}
+
+uint64_t launch_task_memory(pid_t pid, bool fair)
+{
+	char path[64], text[4096];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid,
+		       fair ? "smaps_rollup" : "status");
+	if (read_proc(path, text, sizeof(text)) <= 0)
+		return 0;
+	if (fair)
+		return kilobytes(text, "Pss_Anon:") + kilobytes(text, "Pss_Shmem:") +
+		       kilobytes(text, "SwapPss:");
+	return kilobytes(text, "RssAnon:") + kilobytes(text, "RssShmem:") +
+	       kilobytes(text, "VmSwap:");
+}
+
+uint64_t launch_task_files(pid_t pid, uint64_t most)
+{
+	char path[64];
+	uint64_t count = 0;
+	struct dirent *item;
+	DIR *dir;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	while (dir && count < most && (item = readdir(dir)))
+		count += item->d_name[0] != '.';
+	if (dir)
+		(void)closedir(dir);
+	return count;
+}
+
+static void reap_all(void)
+{
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
+
+void launch_tree_kill(pid_t root)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct launch_tree tree;
+
+	launch_tree_init(&tree, root);
+	for (int round = 0; round < KILL_ROUNDS; round++) {
+		reap_all();
+		if (launch_tree_find(&tree) < 0 || tree.count == 0)
+			break;
+		for (size_t i = 0; i < tree.count; i++)
+			(void)kill(tree.list[i].pid, SIGKILL);
+		reap_all();
+		(void)nanosleep(&pause, NULL);
+	}
+	launch_tree_done(&tree);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* --wrap: a small script in front of a tool, so that whoever calls the tool gets it sandboxed. */
+#ifndef SBX_LAUNCH_WRAP_H
+#define SBX_LAUNCH_WRAP_H
+
+#include "options.h"
+
+/* Writes the wrapper of 'options'; returns the exit status. */
+int launch_wrap(const struct launch_options *options);
+
+#endif

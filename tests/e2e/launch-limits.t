@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Limits: each one holds, is explained, and typed in JSON; what stays below it notices nothing.
+# shellcheck disable=SC2016 # what others shall expand
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. "${SBX_TOP:-.}/tests/e2e/lib.sh"
+
+# -- memory
+touch_memory='import sys
+blocks = []
+for i in range(int(sys.argv[1])):
+    blocks.append(b"x" * (1 << 20))
+print("done")'
+launch --memory 200M -- "$PYTHON" -c "$touch_memory" 1000
+exits 137 'memory of one process'
+has err 'Stopped: memory limit exceeded (200 MB; peak ' 'is explained with limit and peak'
+has err 'mostly python3' 'and culprit'
+has err 'To allow more: memory = ' 'and what would help'
+launch --memory 200M -- "$PYTHON" -c "$touch_memory" 100
+says out 'done' 'half of it is fine'
+launch --memory 200M --json -- "$PYTHON" -c "$touch_memory" 1000
+json_is 'j["limit"]["resource"] == "memory" and j["limit"]["limit"] == 200 << 20' 'JSON has its type and limit'
+json_is 'j["limit"]["peak"] < (200 + 64) << 20' 'it did not get 64 MB further'
+json_is 'j["exit_code"] == 137 and not j["success"]' 'and the exit status'
+launch --memory 300M --json -- bash -c '"$@" 100 & "$@" 100 & "$@" 100 & "$@" 100 & wait' - "$PYTHON" -c "$touch_memory"'
+import time
+time.sleep(20)'
+json_is 'j["limit"]["resource"] == "memory" and j["limit"]["peak"] < 400 << 20' 'four processes share the limit of the tree'
+launch --memory 256M -- node -e 'console.log("up")'
+says out up 'node starts under 256M'
+launch --memory 300M --json -- "$PYTHON" -c 'import os
+data = bytearray(150 << 20)
+for i in range(3):
+    if os.fork() == 0:
+        import time; time.sleep(0.5); os._exit(0)
+for i in range(3):
+    os.wait()'
+json_is 'j["limit"] is None and j["exit_code"] == 0' 'what forked processes share is counted once'
+
+# -- time
+launch --timeout 500ms -- sleep 30
+exits 124 'wall clock'
+has err 'Stopped: time limit exceeded (' 'is explained'
+launch --cpu 1s -- "$PYTHON" -c 'while True: pass'
+exits 124 'CPU time'
+has err 'Stopped: CPU time limit exceeded (1 s).' 'is explained'
+launch --cpu 1s --json -- bash -c 'for i in 1 2 3; do "$@" & done; wait' - "$PYTHON" -c 'while True: pass'
+json_is 'j["limit"]["resource"] == "cpu" and j["usage"]["cpu_ms"] < 3000' 'CPU time of all together'
+launch --timeout 20s --json -- sleep 0.2
+json_is 'j["limit"] is None and not j["timed_out"]' 'who ends in time is not stopped'
+launch --cpu-percent 25 --json -- "$PYTHON" -c 'import time
+end = time.time() + 3
+while time.time() < end: pass'
+json_is '300 < j["usage"]["cpu_ms"] < 1500' 'a quarter of a CPU is about a quarter of a CPU'
+
+# -- processes
+count='import os, sys, time
+started = 0
+try:
+    for i in range(int(sys.argv[1])):
+        if os.fork() == 0:
+            time.sleep(30)
+            os._exit(0)
+        started += 1
+except OSError as error:
+    print(started + 1, error.errno)
+else:
+    print(started + 1)'
+launch --processes 20 -- "$PYTHON" -c "$count" 19
+says out 20 'twenty processes are twenty'
+launch --processes 20 -- "$PYTHON" -c "$count" 20
+says out '20 11' 'the next one gets EAGAIN'
+has err 'Cannot start another process: 20 are running (limit 20).' 'in words'
+launch --processes 20 -- "$PYTHON" -c 'import threading, time
+started = 1
+try:
+    for i in range(30):
+        threading.Thread(target=time.sleep, args=(0.5,)).start()
+        started += 1
+except RuntimeError:
+    pass
+print(started)'
+says out 20 'threads count like processes'
+launch --processes 5 -- bash -c 'for i in $(seq 200); do /bin/true || exit 1; done; echo fine'
+says out fine 'two hundred processes, of which two are alive at once, are fine under five'
+launch --processes 40 --timeout 3s --json -- bash -c 'bomb() { bomb | bomb & }; bomb; sleep 30'
+json_is 'j["usage"]["processes_peak"] <= 40 and j["timed_out"]' 'a fork bomb is held'
+launch -- true
+exits 0 'and the machine goes on'
+
+# -- files
+launch --open-files 32 -- "$PYTHON" -c 'import time
+files = []
+try:
+    while True: files.append(open("/dev/null"))
+except OSError as error:
+    print(len(files) + 3, error.errno)
+time.sleep(0.5)'
+says out '32 24' 'open files are limited'
+has err 'Cannot open more files: limit 32.' 'and explained'
+launch --file-size 1M -- bash -c 'head -c 2000000 /dev/zero >big; exit $?'
+[ "$(stat -c %s big)" -le 1048576 ]
+result $? 'a file does not get larger than allowed'
+launch --file-size 1M -- dd if=/dev/zero of=big bs=1M count=2
+exits 153 'SIGXFSZ ends who tries'
+has err 'file size limit (1 MB)' 'and is explained'
+launch -- sh -c 'ulimit -c; ulimit -Hc'
+says out "$(printf '0\n0')" 'core files are off (one byte, which no handler takes)'
+
+# -- output
+launch --output 1000 --json -- bash -c 'head -c 5000 /dev/zero | tr "\0" x; echo done >&2'
+json_is 'len(j["stdout"]) == 1000 and j["truncated"]' 'output is cut'
+json_is 'j["stderr"] == "done\n" and j["exit_code"] == 0' 'and the program notices nothing'
+
+finish
