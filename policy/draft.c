@@ -9,30 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-struct sbx_chunk {
-	struct sbx_chunk *next;
-	size_t used;
-	size_t size;
-	char bytes[];
-};
-
 static char *arena_take(struct sbx_draft *draft, size_t size)
 {
-	struct sbx_chunk *chunk = draft->arena.chunks;
+	char *bytes = sbx_arena_take(&draft->arena, size, 1);
 
-	if (!chunk || chunk->size - chunk->used < size) {
-		size_t room = size > 64 * 1024 ? size : 64 * 1024;
-
-		chunk = malloc(sizeof(*chunk) + room);
-		if (!chunk) {
-			draft->out_of_memory = true;
-			return NULL;
-		}
-		*chunk = (struct sbx_chunk){ .next = draft->arena.chunks, .size = room };
-		draft->arena.chunks = chunk;
-	}
-	chunk->used += size;
-	return chunk->bytes + chunk->used - size;
+	if (!bytes)
+		draft->out_of_memory = true;
+	return bytes;
 }
 
 void *sbx_draft_grow(struct sbx_draft *draft, void *list, size_t count, size_t *cap,
@@ -213,12 +196,7 @@ int sbx_draft_init(struct sbx_draft *draft, const struct sbx_load *load, struct 
 
 void sbx_draft_done(struct sbx_draft *draft)
 {
-	while (draft->arena.chunks) {
-		struct sbx_chunk *chunk = draft->arena.chunks;
-
-		draft->arena.chunks = chunk->next;
-		free(chunk);
-	}
+	sbx_arena_done(&draft->arena);
 	free(draft->files.list);
 	free(draft->entries.list);
 	free(draft->sections.list);

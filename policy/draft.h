@@ -10,16 +10,12 @@
 #ifndef SBX_DRAFT_H
 #define SBX_DRAFT_H
 
+#include "arena.h"
 #include "engine.h"
 #include "reader.h"
 #include "resolve.h"
 
 #include <stdarg.h>
-
-/* Strings that live as long as the draft. */
-struct sbx_arena {
-	struct sbx_chunk *chunks;
-};
 
 struct draft_file {
 	const char *name;
@@ -84,7 +80,7 @@ struct draft_program {
 struct sbx_draft {
 	const struct sbx_load *load;
 	struct sbx_errors *errors;
-	struct sbx_arena arena;
+	struct sbx_arena arena; /* of strings that live as long as the draft */
 	struct sbx_resolve_cache *cache;
 	DRAFT_VECTOR(struct draft_file) files;
 	DRAFT_VECTOR(struct draft_entry) entries;

@@ -342,17 +342,29 @@ static bool is_about_ourselves(struct sbx_draft *draft, const struct draft_entry
 }
 
 /* A profile takes a variable's word for where certificates are, not for opening the machine. */
+static bool is_variable_of_profile(const struct sbx_draft *draft, const struct draft_entry *entry)
+{
+	return draft->files.list[entry->file].role == SBX_FILE_PROFILE &&
+	       strstr(entry->text, "${") && !strchr(entry->text, ':');
+}
+
 static bool is_too_wide_for_profile(const struct sbx_draft *draft, const struct draft_entry *entry,
 				    const struct sbx_resolved *at)
 {
 	size_t len = strlen(at->path);
 
-	if (draft->files.list[entry->file].role != SBX_FILE_PROFILE || !strstr(entry->text, "${") ||
-	    strchr(entry->text, ':') || !S_ISDIR(at->mode))
+	if (!is_variable_of_profile(draft, entry) || !S_ISDIR(at->mode))
 		return false;
 	return strchr(at->path + 1, '/') == NULL ||
 	       (draft->home && !strncmp(draft->home, at->path, len) &&
 		(draft->home[len] == '/' || !draft->home[len]));
+}
+
+/* Where it matters whether it is a folder. */
+static bool is_mode_wanted(const struct sbx_draft *draft, const struct draft_entry *entry)
+{
+	return entry->key == SBX_KEY_sandbox_workspace || entry->key == SBX_KEY_sandbox_workdir ||
+	       is_variable_of_profile(draft, entry);
 }
 
 static enum draft_path_result resolve_literal(struct sbx_draft *draft,
@@ -362,10 +374,12 @@ static enum draft_path_result resolve_literal(struct sbx_draft *draft,
 {
 	const char *base = draft->files.list[entry->file].dir;
 	/* What we may not look at is refused by its name: it may come into sight later. */
-	int error = sbx_resolve_path(base, literal,
-				     SBX_RESOLVE_MISSING | SBX_RESOLVE_TYPE |
-					     (need == DRAFT_PATH_ANY ? SBX_RESOLVE_UNSEEN : 0),
-				     draft->cache, at);
+	int error =
+		sbx_resolve_path(base, literal,
+				 SBX_RESOLVE_MISSING |
+					 (is_mode_wanted(draft, entry) ? 0 : SBX_RESOLVE_PLACE) |
+					 (need == DRAFT_PATH_ANY ? SBX_RESOLVE_UNSEEN : 0),
+				 draft->cache, at);
 
 	if (error < 0 && entry->optional)
 		return DRAFT_PATH_SKIP;

@@ -6,9 +6,16 @@
  * still to be walked stands at the end of walk->text, so that a link's text is put in front of it
  * without moving anything. No recursion: a link costs one round of the loop.
  *
- * Must never change anything, keep a descriptor, or answer for a place that it could not look at.
+ * Only the last name is looked at closely, and only when somebody wants to know what stands there:
+ * of all others readlink() tells enough, in half the time. What must be a folder and is none is found
+ * out by the kernel, at the next name.
+ *
+ * Must never change anything, keep a descriptor beyond the cache it belongs to, or answer for a place
+ * that it could not look at.
  */
 #include "resolve.h"
+
+#include "arena.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,37 +27,46 @@
 
 #define MAX_LINKS 40 /* the kernel's own bound */
 #define FIRST_BUCKETS 256u /* a power of two */
-#define LIST_AFTER 64u /* names asked of one folder, before it is read as a whole */
-#define LIST_SOON 61u /* where a small folder starts to count */
-#define LIST_SMALL 4096 /* its size in bytes: one block, or what tmpfs says of 200 entries */
-#define LIST_BYTES 65536 /* of entries read then: some 2,000 */
+/* How many names are asked of one folder before it is opened and, if it is small enough, listed. */
+#define OPEN_AFTER 3u
+#define OPEN_AGAIN_AFTER 64u
+#define LIST_SMALL 4096 /* its size in bytes then: one block, or what tmpfs says of 200 entries */
+#define LIST_LARGE 65536
 
 /*
- * A place that was met before: a folder, a link, nothing at all (mode 0), or any entry of a folder
- * that was listed. The text is "where it is", NUL, "what the link says", NUL.
+ * A place that was met before. Its mode is 0 when nothing is there, and S_IFDIR when it is no link
+ * and not looked at any closer.
  */
 struct known {
-	struct known *next;
-	uint64_t hash;
-	size_t len;
+	struct known *next; /* in the same bucket */
+	struct known *folder; /* where it stands; the root stands in itself */
+	const char *target; /* what the link says; NULL while that was not read */
+	uint32_t hash;
 	mode_t mode;
-	unsigned int asked; /* of a folder: how many names it let us look for, up to LIST_AFTER */
-	bool rough; /* from a listing: the mode has only the type, a link no text */
-	char text[];
+	uint16_t path_len;
+	uint8_t name_len;
+	uint8_t asked; /* how many names the folder let us look for, up to OPEN_AGAIN_AFTER */
+	char name[];
 };
 
 struct sbx_resolve_cache {
+	struct sbx_arena arena;
 	struct known **buckets;
 	size_t bucket_count;
 	size_t count;
-	char entries[LIST_BYTES] __attribute__((aligned(8))); /* of the folder being listed */
+	struct known *root;
+	struct known *last; /* the folder of the last answer; 'path' is where it stands */
+	struct known *open; /* the folder that 'fd' stands for */
+	int fd;
+	char path[PATH_MAX];
+	char entries[LIST_LARGE] __attribute__((aligned(8))); /* of the folder being listed */
 };
 
 struct walk {
 	struct sbx_resolve_cache *cache;
-	struct known *known; /* the cache's entry for 'path', or NULL */
+	struct known *known; /* the cache's entry for 'path'; NULL where there is no cache */
+	struct known *folder; /* of the name that 'path' ends in, likewise */
 	char *rest; /* inside 'text' */
-	uint64_t hash; /* of 'path'; kept only for the cache */
 	unsigned int flags;
 	unsigned int links;
 	mode_t mode; /* of what 'path' names; only its type is sure while 'seen' is false */
@@ -66,50 +82,19 @@ struct walk {
 	char text[2 * PATH_MAX];
 };
 
-/* FNV-1a, which grows with the path byte by byte. */
-static uint64_t hash_more(uint64_t hash, const char *bytes, size_t len)
+static uint32_t hash_name(const struct known *folder, const char *name, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-	return hash;
-}
+	uint64_t hash = folder ? folder->hash + len : len, word;
 
-static uint64_t hash_path(const char *path, size_t len)
-{
-	return hash_more(0xcbf29ce484222325u, path, len);
-}
-
-struct sbx_resolve_cache *sbx_resolve_cache_new(void)
-{
-	struct sbx_resolve_cache *cache = malloc(sizeof(*cache));
-
-	if (!cache)
-		return NULL;
-	/* Not all of it: the buffer for listings is large and mostly not touched. */
-	cache->count = 0;
-	cache->bucket_count = FIRST_BUCKETS;
-	cache->buckets = calloc(cache->bucket_count, sizeof(*cache->buckets));
-	if (!cache->buckets) {
-		free(cache);
-		return NULL;
+	for (; len >= sizeof(word); len -= sizeof(word), name += sizeof(word)) {
+		memcpy(&word, name, sizeof(word));
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 32;
 	}
-	return cache;
-}
-
-void sbx_resolve_cache_free(struct sbx_resolve_cache *cache)
-{
-	if (!cache)
-		return;
-	for (size_t i = 0; i < cache->bucket_count; i++) {
-		struct known *next;
-
-		for (struct known *known = cache->buckets[i]; known; known = next) {
-			next = known->next;
-			free(known);
-		}
-	}
-	free(cache->buckets);
-	free(cache);
+	for (word = 0; len; len--)
+		word = word << 8 | (unsigned char)*name++;
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+	return (uint32_t)(hash >> 32);
 }
 
 /* Without memory the cache merely stays as small as it is. */
@@ -136,100 +121,127 @@ static void cache_grow(struct sbx_resolve_cache *cache)
 	cache->bucket_count = wider;
 }
 
-static struct known *cache_find(const struct sbx_resolve_cache *cache, uint64_t hash,
-				const char *path, size_t len)
+static struct known *cache_find(const struct sbx_resolve_cache *cache, const struct known *folder,
+				const char *name, size_t len)
 {
-	struct known *known = cache ? cache->buckets[hash & (cache->bucket_count - 1)] : NULL;
+	uint32_t hash = hash_name(folder, name, len);
+	struct known *known = cache->buckets[hash & (cache->bucket_count - 1)];
 
-	while (known &&
-	       (known->hash != hash || known->len != len || memcmp(known->text, path, len)))
+	while (known && (known->hash != hash || known->folder != folder || known->name_len != len ||
+			 memcmp(known->name, name, len) != 0))
 		known = known->next;
 	return known;
 }
 
 /* Links of /proc mean something else for every process and from one moment to the next. */
-static bool is_below_proc(const char *path)
+static bool is_proc(const struct known *folder, const char *name, size_t len)
 {
-	return !strncmp(path, "/proc/", strlen("/proc/"));
+	return folder->path_len == 0 && len == 4 && !memcmp(name, "proc", 4);
 }
 
-static struct known *cache_add(struct sbx_resolve_cache *cache, uint64_t hash, const char *path,
-			       size_t len, mode_t mode, const char *target)
+/* NULL: it cannot be kept, and neither can what is below it. */
+static struct known *cache_add(struct sbx_resolve_cache *cache, struct known *folder,
+			       const char *name, size_t len, mode_t mode, const char *target)
 {
-	size_t target_size = strlen(target) + 1;
 	struct known *known, **home;
 
-	if (!cache || is_below_proc(path))
+	if (folder && is_proc(folder, name, len))
 		return NULL;
 	if (cache->count >= cache->bucket_count)
 		cache_grow(cache);
-	known = malloc(sizeof(*known) + len + 1 + target_size);
+	known = sbx_arena_take(&cache->arena, sizeof(*known) + len, _Alignof(struct known));
 	if (!known)
 		return NULL;
-	*known = (struct known){ .hash = hash, .len = len, .mode = mode };
-	memcpy(known->text, path, len);
-	known->text[len] = '\0';
-	memcpy(known->text + len + 1, target, target_size);
-	home = &cache->buckets[hash & (cache->bucket_count - 1)];
+	*known = (struct known){ .folder = folder ? folder : known,
+				 .target = target,
+				 .hash = hash_name(folder, name, len),
+				 .mode = mode,
+				 .path_len = (uint16_t)(folder ? folder->path_len + 1 + len : 0),
+				 .name_len = (uint8_t)len };
+	memcpy(known->name, name, len);
+	home = &cache->buckets[known->hash & (cache->bucket_count - 1)];
 	known->next = *home;
 	*home = known;
 	cache->count++;
 	return known;
 }
 
-static void cache_add_entry(struct sbx_resolve_cache *cache, const struct known *folder,
-			    const struct dirent64 *entry)
+struct sbx_resolve_cache *sbx_resolve_cache_new(void)
 {
-	char path[PATH_MAX + NAME_MAX + 2];
-	size_t len = folder->len, name_len = strlen(entry->d_name);
-	struct known *known;
-	uint64_t hash;
+	struct sbx_resolve_cache *cache = malloc(sizeof(*cache));
 
-	memcpy(path, folder->text, len);
-	path[len] = '/';
-	memcpy(path + len + 1, entry->d_name, name_len);
-	hash = hash_more(folder->hash, path + len, 1 + name_len);
-	len += 1 + name_len;
-	if (len >= PATH_MAX || cache_find(cache, hash, path, len))
-		return;
-	known = cache_add(cache, hash, path, len, DTTOIF(entry->d_type), "");
-	if (!known)
-		return;
-	known->rough = true;
-	known->asked = LIST_SOON;
+	if (!cache)
+		return NULL;
+	/* Not all of it: the buffer for listings is large and mostly not touched. */
+	memset(cache, 0, offsetof(struct sbx_resolve_cache, path));
+	cache->fd = -1;
+	cache->bucket_count = FIRST_BUCKETS;
+	cache->buckets = calloc(cache->bucket_count, sizeof(*cache->buckets));
+	if (cache->buckets)
+		cache->root = cache->last = cache_add(cache, NULL, "", 0, S_IFDIR, NULL);
+	if (cache->root)
+		return cache;
+	sbx_resolve_cache_free(cache);
+	return NULL;
 }
 
-/*
- * A look-up costs several times what an entry of a listing does, once enough of them are wanted. One
- * call reads as many as fit; what it leaves out is looked up by name as before.
- */
-static void cache_list(struct sbx_resolve_cache *cache, const struct known *folder)
+void sbx_resolve_cache_free(struct sbx_resolve_cache *cache)
 {
-	char *entries = cache->entries;
-	int fd = open(folder->text, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
-	ssize_t size;
-
-	if (fd < 0)
+	if (!cache)
 		return;
-	size = getdents64(fd, entries, LIST_BYTES);
-	(void)close(fd);
-	for (ssize_t at = 0; at < size;) {
-		const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+	if (cache->fd >= 0)
+		(void)close(cache->fd);
+	sbx_arena_done(&cache->arena);
+	free(cache->buckets);
+	free(cache);
+}
 
-		if (entry->d_type != DT_UNKNOWN && strcmp(entry->d_name, ".") != 0 &&
-		    strcmp(entry->d_name, "..") != 0)
-			cache_add_entry(cache, folder, entry);
+/* One call reads as many entries as fit; what it leaves out is looked up by name as before. */
+static void cache_list(struct sbx_resolve_cache *cache)
+{
+	ssize_t size = getdents64(cache->fd, cache->entries, sizeof(cache->entries));
+	struct known *folder = cache->open;
+
+	for (ssize_t at = 0; at < size;) {
+		const struct dirent64 *entry = (const struct dirent64 *)(cache->entries + at);
+		const char *name = entry->d_name;
+		size_t len = strlen(name);
+
+		if (entry->d_type != DT_UNKNOWN && strcmp(name, ".") != 0 &&
+		    strcmp(name, "..") != 0 && folder->path_len + 1 + len < PATH_MAX &&
+		    !cache_find(cache, folder, name, len))
+			(void)cache_add(cache, folder, name, len, DTTOIF(entry->d_type), NULL);
 		at += entry->d_reclen;
 	}
 }
 
-/* Makes 'path' end after 'len' bytes again. */
-static void cut_to(struct walk *walk, size_t len)
+/*
+ * Once enough names are wanted of a folder, to ask them of its descriptor costs half of what whole
+ * paths do, and an entry of a listing half of that.
+ */
+static void cache_open(struct sbx_resolve_cache *cache, struct known *folder, const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (cache->fd >= 0)
+		(void)close(cache->fd);
+	cache->fd = fd;
+	cache->open = folder;
+	if (!fstat(fd, &st) &&
+	    st.st_size <= (folder->asked < OPEN_AGAIN_AFTER ? LIST_SMALL : LIST_LARGE))
+		cache_list(cache);
+}
+
+/* Makes 'path' end after 'len' bytes again, where 'known' stands. */
+static void cut_to(struct walk *walk, size_t len, struct known *known)
 {
 	walk->len = len;
 	walk->path[len] = '\0';
-	walk->hash = walk->cache ? hash_path(walk->path, len) : 0;
-	walk->known = NULL;
+	walk->known = known;
+	walk->folder = NULL;
 }
 
 static int append(struct walk *walk, const char *name, size_t len)
@@ -241,10 +253,13 @@ static int append(struct walk *walk, const char *name, size_t len)
 	end[0] = '/';
 	memcpy(end + 1, name, len);
 	end[1 + len] = '\0';
-	if (walk->cache)
-		walk->hash = hash_more(walk->hash, end, 1 + len);
 	walk->len += 1 + len;
 	return 0;
+}
+
+static bool is_below_proc(const char *path)
+{
+	return !strncmp(path, "/proc/", strlen("/proc/"));
 }
 
 static void take_mode(struct walk *walk, mode_t mode, int64_t size)
@@ -254,48 +269,108 @@ static void take_mode(struct walk *walk, mode_t mode, int64_t size)
 	walk->seen = true;
 }
 
-/* The cache's answer about 'path', an entry of 'folder', as far as there is one. */
-static struct known *look_back(struct walk *walk, struct known *folder)
+/* What an errno means for what 'path' names: it is missing, or we cannot know. */
+static int look_failed(struct walk *walk, int error)
 {
-	bool rough = walk->flags & SBX_RESOLVE_TYPE;
-	struct known *known = cache_find(walk->cache, walk->hash, walk->path, walk->len);
-
-	if (!known && rough && folder && folder->asked == LIST_AFTER) {
-		folder->asked++;
-		cache_list(walk->cache, folder);
-		known = cache_find(walk->cache, walk->hash, walk->path, walk->len);
+	if (error == EACCES && (walk->flags & SBX_RESOLVE_UNSEEN)) {
+		walk->unseen = true;
+		return -ENOENT;
 	}
-	return known && (rough || !known->rough) ? known : NULL;
+	return -error;
 }
 
 /* What stands at 'path' itself, links not followed. */
-static int look(struct walk *walk, struct known *folder)
+static int look_closely(struct walk *walk)
 {
 	struct stat st;
 
-	walk->known = look_back(walk, folder);
-	if (walk->known) {
-		take_mode(walk, walk->known->mode, -1);
-		return walk->mode ? 0 : -ENOENT;
-	}
-	if (fstatat(AT_FDCWD, walk->len ? walk->path : "/", &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		if (errno == EACCES && (walk->flags & SBX_RESOLVE_UNSEEN)) {
-			walk->unseen = true;
-			return -ENOENT;
-		}
-		if (errno != ENOENT)
-			return -errno;
-		st.st_mode = 0;
-	}
-	if (folder && folder->asked < LIST_AFTER)
-		folder->asked++;
-	if (!st.st_mode || S_ISDIR(st.st_mode))
-		walk->known =
-			cache_add(walk->cache, walk->hash, walk->path, walk->len, st.st_mode, "");
-	if (walk->known && st.st_mode && st.st_size <= LIST_SMALL)
-		walk->known->asked = LIST_SOON;
+	if (fstatat(AT_FDCWD, walk->len ? walk->path : "/", &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return look_failed(walk, errno);
 	take_mode(walk, st.st_mode, st.st_size);
-	return st.st_mode ? 0 : -ENOENT;
+	return 0;
+}
+
+/* readlink() of 'path': the length, or a negative errno; -EINVAL when it is no link. */
+static ssize_t read_link(const struct walk *walk, char target[PATH_MAX])
+{
+	const struct known *open = walk->cache ? walk->cache->open : NULL;
+	const struct known *above = walk->folder;
+	const char *path = walk->path;
+	ssize_t len;
+
+	while (open && above && above->path_len > open->path_len)
+		above = above->folder;
+	if (open && above == open && walk->len > open->path_len)
+		len = readlinkat(walk->cache->fd, path + open->path_len + 1, target, PATH_MAX);
+	else
+		len = readlinkat(AT_FDCWD, path, target, PATH_MAX);
+	if (len < 0)
+		return -errno;
+	if (len == PATH_MAX)
+		return -ENAMETOOLONG;
+	target[len] = '\0';
+	return len;
+}
+
+/* Asks the kernel whether 'path' is a link, and remembers what it said. */
+static int ask(struct walk *walk, const char *name, size_t len)
+{
+	char target[PATH_MAX];
+	const char *kept = NULL;
+	ssize_t target_len = read_link(walk, target);
+	mode_t mode = target_len >= 0 ? S_IFLNK : target_len == -ENOENT ? 0 : S_IFDIR;
+
+	if (mode == S_IFDIR && target_len != -EINVAL)
+		return look_failed(walk, (int)-target_len);
+	take_mode(walk, mode, -1);
+	if (!walk->folder)
+		return mode ? 0 : -ENOENT;
+	if (walk->folder->asked <= OPEN_AGAIN_AFTER)
+		walk->folder->asked++;
+	if (target_len >= 0) {
+		char *copy = sbx_arena_take(&walk->cache->arena, (size_t)target_len + 1, 1);
+
+		kept = copy ? memcpy(copy, target, (size_t)target_len + 1) : NULL;
+	}
+	walk->known = cache_add(walk->cache, walk->folder, name, len, mode, kept);
+	return mode ? 0 : -ENOENT;
+}
+
+/* The cache's entry for a name in walk->folder, as far as there is one. */
+static struct known *look_back(struct walk *walk, const char *name, size_t len)
+{
+	struct known *folder = walk->folder;
+	struct known *known = folder ? cache_find(walk->cache, folder, name, len) : NULL;
+
+	if (known || !folder || (folder->asked != OPEN_AFTER && folder->asked != OPEN_AGAIN_AFTER))
+		return known;
+	walk->path[folder->path_len] = '\0';
+	cache_open(walk->cache, folder, folder->path_len ? walk->path : "/");
+	walk->path[folder->path_len] = '/';
+	folder->asked++;
+	return cache_find(walk->cache, folder, name, len);
+}
+
+/* Whether more is to be known of 'path' than if it is a link: a slash at the end needs a folder. */
+static bool is_close_look_due(const struct walk *walk)
+{
+	const char *next = walk->rest + strspn(walk->rest, "/");
+
+	return is_below_proc(walk->path) ||
+	       (!*next && (next > walk->rest || !(walk->flags & SBX_RESOLVE_PLACE)));
+}
+
+/* Looks at 'path', which is 'name' in walk->folder. */
+static int look(struct walk *walk, const char *name, size_t len)
+{
+	walk->known = NULL;
+	if (is_close_look_due(walk))
+		return look_closely(walk);
+	walk->known = look_back(walk, name, len);
+	if (!walk->known)
+		return ask(walk, name, len);
+	take_mode(walk, walk->known->mode, -1);
+	return walk->mode ? 0 : -ENOENT;
 }
 
 static void skip_slashes(struct walk *walk)
@@ -325,7 +400,7 @@ static int walk_dots(struct walk *walk, size_t dots)
 	result = fstatat(AT_FDCWD, walk->path, &st, 0) < 0 ? -errno : 0;
 	while (dots == 2 && len > 0 && walk->path[--len] != '/')
 		;
-	cut_to(walk, len);
+	cut_to(walk, len, walk->known && dots == 2 ? walk->known->folder : walk->known);
 	if (result == 0)
 		take_mode(walk, st.st_mode, st.st_size);
 	return result;
@@ -368,46 +443,28 @@ static int pin(struct walk *walk)
 	return 0;
 }
 
-/* What the link at 'path' says: its length, or a negative errno. */
-static ssize_t read_link(struct walk *walk, char target[PATH_MAX])
-{
-	ssize_t len;
-
-	if (walk->known && !walk->known->rough) {
-		const char *text = walk->known->text + walk->known->len + 1;
-
-		len = (ssize_t)strlen(text);
-		memcpy(target, text, (size_t)len + 1);
-		return len;
-	}
-	len = readlinkat(AT_FDCWD, walk->path, target, PATH_MAX);
-	if (len < 0)
-		return -errno;
-	if (len == PATH_MAX)
-		return -ENAMETOOLONG;
-	target[len] = '\0';
-	if (!walk->known)
-		cache_add(walk->cache, walk->hash, walk->path, walk->len, walk->mode, target);
-	return len;
-}
-
 static int follow(struct walk *walk, size_t folder_len)
 {
-	char target[PATH_MAX];
+	const char *target = walk->known ? walk->known->target : NULL;
+	char text[PATH_MAX];
 	ssize_t len;
 
 	if (walk->links++ >= MAX_LINKS)
 		return -ELOOP;
-	len = read_link(walk, target);
+	len = target ? (ssize_t)strlen(target) : read_link(walk, text);
 	if (len <= 0)
 		return len < 0 ? (int)len : -ENOENT;
+	target = target ? target : text;
 	if (is_below_proc(walk->path) && !is_text_true(walk, folder_len, target))
 		return pin(walk);
 	if (len > walk->rest - walk->text)
 		return -ENAMETOOLONG;
 	walk->rest -= len;
 	memcpy(walk->rest, target, (size_t)len);
-	cut_to(walk, target[0] == '/' ? 0 : folder_len);
+	if (target[0] == '/')
+		cut_to(walk, 0, walk->cache ? walk->cache->root : NULL);
+	else
+		cut_to(walk, folder_len, walk->folder);
 	walk->mode = S_IFDIR;
 	walk->size = -1;
 	walk->seen = false;
@@ -417,13 +474,13 @@ static int follow(struct walk *walk, size_t folder_len)
 
 static int walk_name(struct walk *walk, const char *name, size_t len)
 {
-	struct known *folder = walk->known;
 	size_t folder_len = walk->len;
 	int result = append(walk, name, len);
 
 	if (result < 0 || walk->missing)
 		return result;
-	result = look(walk, folder);
+	walk->folder = walk->known;
+	result = look(walk, name, len);
 	if (result == -ENOENT && walk->flags & SBX_RESOLVE_MISSING) {
 		walk->missing = true;
 		walk->seen = true;
@@ -451,7 +508,7 @@ static int walk_all(struct walk *walk)
 			return -ENOTDIR;
 		skip_slashes(walk);
 		if (!*walk->rest)
-			return walk->seen ? 0 : look(walk, NULL);
+			return walk->seen ? 0 : look_closely(walk);
 		if (walk->pinned)
 			return -ELOOP;
 		name = walk->rest;
@@ -478,6 +535,11 @@ static int walk_init(struct walk *walk, const char *cwd, const char *path)
 		return -ENAMETOOLONG;
 	if (cwd_len && cwd[0] != '/')
 		return -EINVAL;
+	/* As most paths of a policy begin. */
+	if (path[0] == '.' && path[1] == '/' && path[2] && path[2] != '/') {
+		path += 2;
+		path_len -= 2;
+	}
 	walk->rest = walk->text + sizeof(walk->text) - 1 - path_len;
 	memcpy(walk->rest, path, path_len + 1);
 	if (cwd_len) {
@@ -487,8 +549,36 @@ static int walk_init(struct walk *walk, const char *cwd, const char *path)
 	}
 	walk->mode = S_IFDIR;
 	walk->size = -1;
-	cut_to(walk, 0);
 	return 0;
+}
+
+/*
+ * Lines that stand together mostly lead to places that do: what this path shares with the last answer
+ * was walked then.
+ */
+static void walk_ahead(struct walk *walk)
+{
+	struct sbx_resolve_cache *cache = walk->cache;
+	struct known *known = cache ? cache->last : NULL;
+
+	while (known && known != cache->root &&
+	       (strncmp(walk->rest, cache->path, known->path_len) != 0 ||
+		walk->rest[known->path_len] != '/'))
+		known = known->folder;
+	if (known)
+		memcpy(walk->path, cache->path, known->path_len);
+	cut_to(walk, known ? known->path_len : 0, known);
+	walk->rest += walk->len;
+}
+
+static void remember(const struct walk *walk)
+{
+	struct sbx_resolve_cache *cache = walk->cache;
+
+	if (!cache || !walk->folder)
+		return;
+	cache->last = walk->folder;
+	memcpy(cache->path, walk->path, walk->folder->path_len);
 }
 
 int sbx_resolve_path(const char *cwd, const char *path, unsigned int flags,
@@ -501,10 +591,13 @@ int sbx_resolve_path(const char *cwd, const char *path, unsigned int flags,
 	walk.cache = cache;
 	walk.flags = flags;
 	result = walk_init(&walk, cwd, path);
-	if (result == 0)
-		result = walk_all(&walk);
 	if (result < 0)
 		return result;
+	walk_ahead(&walk);
+	result = walk_all(&walk);
+	if (result < 0)
+		return result;
+	remember(&walk);
 	if (!walk.len)
 		append(&walk, "", 0);
 	memcpy(out->path, walk.path, walk.len + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Query side: which file a path leads to, as the kernel would walk it. Uses system calls, changes
- * nothing, keeps no descriptor.
+ * nothing.
  */
 #ifndef SBX_RESOLVE_H
 #define SBX_RESOLVE_H
@@ -16,7 +16,7 @@ enum {
 	SBX_RESOLVE_MISSING = 1 << 0, /* components that do not exist are kept as they are */
 	SBX_RESOLVE_NOFOLLOW = 1 << 1, /* a link in the last place is not followed */
 	SBX_RESOLVE_UNSEEN = 1 << 3, /* so are those in a folder that we may not search */
-	SBX_RESOLVE_TYPE = 1 << 2, /* of 'mode' only the type is wanted, and no size: cheaper */
+	SBX_RESOLVE_PLACE = 1 << 2, /* mode and size are not wanted, and not told: cheaper */
 };
 
 struct sbx_resolved {
@@ -28,7 +28,10 @@ struct sbx_resolved {
 	bool unseen; /* it ends in a folder that we may not search */
 };
 
-/* Remembers folders that were walked already, so that a thousand rules cost a thousand look-ups. */
+/*
+ * Remembers what was walked already, so that a thousand rules cost at most a thousand look-ups. Keeps
+ * the descriptor of one folder.
+ */
 struct sbx_resolve_cache;
 struct sbx_resolve_cache *sbx_resolve_cache_new(void); /* NULL: out of memory */
 void sbx_resolve_cache_free(struct sbx_resolve_cache *cache);
