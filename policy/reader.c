@@ -73,6 +73,7 @@ struct reader {
 	bool sent; /* inih has a line that it has not handed back */
 	struct item item; /* that one */
 	char text[INI_MAX_LINE];
+	char disguised[INI_MAX_LINE]; /* as inih was given it */
 };
 
 static bool is_blank(char c)
@@ -167,9 +168,25 @@ static size_t check_char(struct reader *reader, struct span line, const char *at
 	return 0;
 }
 
+/* How many bytes at the start of the line are plain ASCII, for certain: they come in eights. */
+static size_t plain_length(struct span line)
+{
+	const uint64_t each = 0x0101010101010101u, high = 0x80 * each;
+	const char *at = line.at;
+	uint64_t word;
+
+	for (; line.end - at >= (ptrdiff_t)sizeof(word); at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		/* The first byte that is none has its high bit set, or gets it: below ' ', DEL. */
+		if ((word | (word - ' ' * each) | (word + each)) & high)
+			break;
+	}
+	return (size_t)(at - line.at);
+}
+
 static bool check_bytes(struct reader *reader, struct span line)
 {
-	for (const char *at = line.at; at < line.end;) {
+	for (const char *at = line.at + plain_length(line); at < line.end;) {
 		size_t len = (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x7f
 				     ? 1
 				     : check_char(reader, line, at);
@@ -279,6 +296,17 @@ static bool take_quoted(struct reader *reader, struct span *rest, struct item *i
 	return false;
 }
 
+/* The first byte that take_plain() has to look at; the end when there is none. */
+static const char *first_special(struct span raw)
+{
+	for (const char *c = "\";#"; *c; c++) {
+		const char *found = memchr(raw.at, *c, span_len(raw));
+
+		raw.end = found ? found : raw.end;
+	}
+	return raw.end;
+}
+
 /* Up to the comma, or all of a scalar. */
 static bool take_plain(struct reader *reader, struct span *rest, struct item *item)
 {
@@ -288,7 +316,7 @@ static bool take_plain(struct reader *reader, struct span *rest, struct item *it
 	char text[SBX_SHOWN_MAX];
 
 	rest->at = comma ? comma : rest->end;
-	for (const char *at = raw.at; at < raw.end; at++) {
+	for (const char *at = first_special(raw); at < raw.end; at++) {
 		if (*at == '"') {
 			complain(reader, "quote inside '%s' (put quotes around the whole item)",
 				 shown(raw, text));
@@ -330,19 +358,29 @@ static bool take_item(struct reader *reader, struct span *value, struct item *it
 	return check_optional(reader, item);
 }
 
-/* The item's text with its escapes resolved; 'out' may be NULL. Returns its length. */
-static size_t resolve(const struct item *item, char *out)
+/* The item's text with its escapes resolved, in 'out', which has room for the raw one. */
+static void resolve(const struct item *item, char *out)
 {
-	size_t len = 0;
+	const char *at = item->raw.at, *escape;
 
-	for (const char *at = item->raw.at; at < item->raw.end; at++) {
-		at += item->quoted && *at == '\\';
-		if (out)
-			out[len] = *at;
-		len++;
+	while (item->quoted && (escape = memchr(at, '\\', (size_t)(item->raw.end - at)))) {
+		out = mempcpy(out, at, (size_t)(escape - at));
+		*out++ = escape[1];
+		at = escape + 2;
 	}
-	if (out)
-		out[len] = '\0';
+	out = mempcpy(out, at, (size_t)(item->raw.end - at));
+	*out = '\0';
+}
+
+/* How long that is: of two bytes of an escape one is left. */
+static size_t resolved_length(const struct item *item)
+{
+	size_t len = span_len(item->raw);
+
+	for (const char *at = item->raw.at; item->quoted && at < item->raw.end; at++) {
+		len -= *at == '\\';
+		at += *at == '\\';
+	}
 	return len;
 }
 
@@ -638,9 +676,10 @@ static bool read_line(struct reader *reader, struct span line, char *out, size_t
 }
 
 /* Blanks travel in disguise. */
-static char sent_char(char c)
+static void disguise(char *text, size_t len, char blank, char sent)
 {
-	return c == ' ' ? SENT_SPACE : c == '\t' ? SENT_TAB : c;
+	for (char *at = text; (at = memchr(at, blank, (size_t)(text + len - at)));)
+		*at++ = sent;
 }
 
 /* True when a line for inih is in 'out', which has INI_MAX_LINE bytes or more. */
@@ -653,7 +692,7 @@ static bool send_item(struct reader *reader, char *out)
 
 	if (!take_item(reader, &reader->value, &reader->item))
 		return false;
-	len = resolve(&reader->item, NULL);
+	len = resolved_length(&reader->item);
 	if (len > limit) {
 		complain(reader, "%s'%s' is %zu bytes long (the limit is %zu bytes)",
 			 sbx_type_is_list(sbx_keys[reader->key].type) ? "an item of " : "", key,
@@ -661,12 +700,13 @@ static bool send_item(struct reader *reader, char *out)
 		return false;
 	}
 	resolve(&reader->item, reader->text);
-	memcpy(out, key, key_len);
-	out[key_len] = '=';
-	out += key_len + 1;
-	for (size_t i = 0; i < len; i++)
-		out[i] = sent_char(reader->text[i]);
-	memcpy(out + len, "\n", 2);
+	memcpy(reader->disguised, reader->text, len + 1);
+	disguise(reader->disguised, len, ' ', SENT_SPACE);
+	disguise(reader->disguised, len, '\t', SENT_TAB);
+	out = mempcpy(out, key, key_len);
+	*out++ = '=';
+	out = mempcpy(out, reader->disguised, len);
+	memcpy(out, "\n", 2);
 	reader->sent = true;
 	return true;
 }
@@ -700,16 +740,6 @@ static char *feed(char *out, int size, void *arg)
 	return NULL;
 }
 
-static bool is_as_sent(const struct reader *reader, const char *value)
-{
-	const char *text = reader->text;
-
-	for (; *text; text++, value++)
-		if (*value != sent_char(*text))
-			return false;
-	return !*value;
-}
-
 /* inih's handler: what comes back must be what went in. */
 static int receive(void *arg, const char *section, const char *key, const char *value)
 {
@@ -719,7 +749,7 @@ static int receive(void *arg, const char *section, const char *key, const char *
 	if (!reader->sent && !key)
 		return 1;
 	if (!reader->sent || !key || !value || strcmp(section, reader->header) != 0 ||
-	    strcmp(key, sbx_keys[reader->key].name) != 0 || !is_as_sent(reader, value)) {
+	    strcmp(key, sbx_keys[reader->key].name) != 0 || strcmp(value, reader->disguised) != 0) {
 		misread(reader);
 		return 0;
 	}

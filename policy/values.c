@@ -196,8 +196,10 @@ enum sbx_key sbx_key_find(const char *section, const char *name)
 {
 	unsigned int key = 0;
 
-	while (key < SBX_KEY_COUNT && (strcmp(sbx_keys[key].section, section) != 0 ||
-				       strcmp(sbx_keys[key].name, name) != 0))
+	/* Every line of a policy asks: most rows are told apart by the first letter. */
+	while (key < SBX_KEY_COUNT &&
+	       (sbx_keys[key].name[0] != name[0] || strcmp(sbx_keys[key].name, name) != 0 ||
+		strcmp(sbx_keys[key].section, section) != 0))
 		key++;
 	return (enum sbx_key)key;
 }
@@ -705,10 +707,11 @@ const char *sbx_value_parse(enum sbx_key key, const char *text, uint64_t *value,
 
 const char *sbx_value_public(enum sbx_key key, const char *text, char out[SBX_PUBLIC_MAX])
 {
-	const char *scheme = strstr(text, "://");
-	const char *at = strrchr(text, '@');
+	bool is_url = sbx_keys[key].type == SBX_TYPE_URL;
+	const char *scheme = is_url ? strstr(text, "://") : NULL;
+	const char *at = is_url ? strrchr(text, '@') : NULL;
 
-	if (sbx_keys[key].type != SBX_TYPE_URL || !scheme || !at || at < scheme)
+	if (!scheme || !at || at < scheme)
 		return text;
 	(void)snprintf(out, SBX_PUBLIC_MAX, "%.*s...%s", (int)(scheme + 3 - text), text, at);
 	return out;
