@@ -34,6 +34,14 @@ struct edge {
 	uint32_t fan;
 };
 
+/* Where a component of a path ends, and the place that it leads to. */
+struct step {
+	size_t end;
+	uint32_t node;
+};
+
+#define MAX_STEPS 32
+
 struct build {
 	struct sbx_draft *draft;
 	struct sbx_image head;
@@ -43,6 +51,9 @@ struct build {
 	DRAFT_VECTOR(struct edge) edges;
 	DRAFT_VECTOR(bool) in_pattern; /* per node: reached through a pattern */
 	DRAFT_VECTOR(struct word) ports; /* netnode and port, to be sorted */
+	struct step steps[MAX_STEPS]; /* the way to the last rule's place */
+	size_t step_count;
+	const char *step_path; /* of that rule */
 };
 
 static const uint32_t item_sizes[SBX_TABLE_COUNT] = {
@@ -51,26 +62,34 @@ static const uint32_t item_sizes[SBX_TABLE_COUNT] = {
 #undef TABLE
 };
 
+/* Most tables have about as many items as there are rules: what fits at once is not moved. */
+static bool grow(struct build *build, enum sbx_table id, size_t count)
+{
+	struct table *table = &build->tables[id];
+	size_t per_rule = id == SBX_TABLE_strings ? 192 : id == SBX_TABLE_nodes ? 2 : 1;
+	size_t cap = table->cap ? table->cap * 2 : build->draft->rules.count * per_rule + 64;
+	void *list;
+
+	while (cap < count)
+		cap *= 2;
+	list = reallocarray(table->list, cap, item_sizes[id]);
+	if (!list) {
+		build->draft->out_of_memory = true;
+		return false;
+	}
+	table->list = list;
+	table->cap = cap;
+	return true;
+}
+
 /* Room for 'count' more items, zeroed; NULL when out of memory. */
-static void *take(struct build *build, enum sbx_table id, size_t count)
+static inline void *take(struct build *build, enum sbx_table id, size_t count)
 {
 	struct table *table = &build->tables[id];
 	size_t first = table->count;
 
-	if (table->count + count > table->cap) {
-		size_t cap = table->cap ? table->cap * 2 : 256;
-		void *list;
-
-		while (cap < table->count + count)
-			cap *= 2;
-		list = reallocarray(table->list, cap, item_sizes[id]);
-		if (!list) {
-			build->draft->out_of_memory = true;
-			return NULL;
-		}
-		table->list = list;
-		table->cap = cap;
-	}
+	if (first + count > table->cap && !grow(build, id, first + count))
+		return NULL;
 	table->count += count;
 	return memset((char *)table->list + first * item_sizes[id], 0, count * item_sizes[id]);
 }
@@ -345,25 +364,49 @@ static bool mark_missing(struct build *build, const struct draft_rule *rule, uin
 	return DRAFT_PUSH(build->draft, &build->make_dirs, (struct word){ node, index });
 }
 
+/* How much of the way to the last rule's place is on the way to this one's, too. */
+static struct step shared_steps(struct build *build, const struct draft_rule *rule)
+{
+	size_t known = rule->literal < rule->existing ? rule->literal : rule->existing;
+
+	for (; build->step_count > 0; build->step_count--) {
+		struct step step = build->steps[build->step_count - 1];
+
+		if (step.end < known && rule->path[step.end] == '/' &&
+		    !memcmp(rule->path, build->step_path, step.end))
+			return step;
+	}
+	return (struct step){ 0, 0 };
+}
+
+static void keep_step(struct build *build, const struct draft_rule *rule, struct step step)
+{
+	if (step.end <= rule->literal && build->step_count < MAX_STEPS)
+		build->steps[build->step_count++] = step;
+}
+
 static bool add_path(struct build *build, const struct draft_rule *rule, uint32_t index,
 		     uint32_t path)
 {
-	uint32_t node = 0;
+	struct step shared = shared_steps(build, rule);
+	uint32_t node = shared.node;
 
-	for (size_t pos = 0; rule->path[pos];) {
+	build->step_path = rule->path;
+	for (size_t pos = shared.end; rule->path[pos];) {
 		size_t len, skip = 0, end;
 		enum sbx_edge_kind kind = SBX_EDGE_NAME;
 
-		pos += strspn(rule->path + pos, "/");
-		len = strcspn(rule->path + pos, "/");
-		end = pos + len;
+		pos += rule->path[pos] == '/';
+		end = (size_t)(strchrnul(rule->path + pos, '/') - rule->path);
+		len = end - pos;
 		if (len == 0)
-			break;
+			continue;
 		if (pos >= rule->literal)
 			kind = classify(rule->path + pos, &len, &skip);
 		node = child(build, node, kind, path + (uint32_t)(pos + skip), len);
 		if (node == SBX_NONE || !mark_missing(build, rule, index, node, end))
 			return false;
+		keep_step(build, rule, (struct step){ end, node });
 		pos = end;
 	}
 	return DRAFT_PUSH(build->draft, &build->words, (struct word){ node, index });
@@ -456,14 +499,27 @@ static bool add_peer(struct build *build, const struct draft_rule *rule, uint32_
 	}
 }
 
+/* Where 'text' ends in 'end', which most rules do with what was written; NULL where it does not. */
+static const char *tail_of(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return end_len && len >= end_len && !memcmp(text + len - end_len, end, end_len)
+		       ? text + len - end_len
+		       : NULL;
+}
+
 static bool add_rule(struct build *build, uint32_t index)
 {
 	const struct draft_rule *rule = &build->draft->rules.list[index];
+	const char *written = tail_of(rule->text, rule->written);
+	uint32_t text = put(build, rule->text);
 	struct sbx_rule image = {
 		.file = rule->file,
 		.line = rule->line,
-		.text = put(build, rule->text),
-		.written = put(build, rule->written),
+		.text = text,
+		.written = written ? text + (uint32_t)(written - rule->text)
+				   : put(build, rule->written),
 		.path = put(build, rule->peer ? rule->peer : rule->path),
 		.section = rule->section,
 		.kind = (uint16_t)rule->kind,
@@ -643,14 +699,20 @@ static bool add_holes(struct build *build)
 /* Names side by side, so that a walk touches little memory: in rules they lie far apart. */
 static bool gather_names(struct build *build)
 {
-	for (uint32_t i = 1; i < build->tables[SBX_TABLE_nodes].count; i++) {
-		struct sbx_node *node = ITEM(build, nodes, struct sbx_node, i);
-		char *to = take(build, SBX_TABLE_strings, node->name_len + 1u);
+	uint32_t at = (uint32_t)build->tables[SBX_TABLE_strings].count;
+	size_t count = build->tables[SBX_TABLE_nodes].count, size = 0;
+	struct sbx_node *nodes = ITEM(build, nodes, struct sbx_node, 0);
+	char *strings;
 
-		if (!to)
-			return false;
-		memcpy(to, string_at(build, node->name), node->name_len);
-		node->name = (uint32_t)(to - string_at(build, 0));
+	for (size_t i = 1; i < count; i++)
+		size += nodes[i].name_len + 1u;
+	if (!take(build, SBX_TABLE_strings, size))
+		return false;
+	strings = ITEM(build, strings, char, 0);
+	for (size_t i = 1; i < count; i++) {
+		memcpy(strings + at, strings + nodes[i].name, nodes[i].name_len);
+		nodes[i].name = at;
+		at += nodes[i].name_len + 1u;
 	}
 	return true;
 }
