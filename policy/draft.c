@@ -18,15 +18,11 @@ static char *arena_take(struct sbx_draft *draft, size_t size)
 	return bytes;
 }
 
-void *sbx_draft_grow(struct sbx_draft *draft, void *list, size_t count, size_t *cap,
-		     size_t item_size)
+void *sbx_draft_grow(struct sbx_draft *draft, void *list, size_t *cap, size_t item_size)
 {
 	size_t bigger = *cap ? *cap * 2 : 64;
-	void *grown;
+	void *grown = reallocarray(list, bigger, item_size);
 
-	if (count < *cap)
-		return list;
-	grown = reallocarray(list, bigger, item_size);
 	if (!grown) {
 		draft->out_of_memory = true;
 		return list;

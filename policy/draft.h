@@ -101,17 +101,17 @@ struct sbx_draft {
 };
 
 /*
- * Room for one more: the list, moved if need be. Without memory it stays as it is, 'cap' too, and
+ * Room for more: the list, moved if need be. Without memory it stays as it is, 'cap' too, and
  * draft->out_of_memory says so.
  */
-void *sbx_draft_grow(struct sbx_draft *draft, void *list, size_t count, size_t *cap,
-		     size_t item_size);
+void *sbx_draft_grow(struct sbx_draft *draft, void *list, size_t *cap, size_t item_size);
 /* True when the item was added. */
-#define DRAFT_PUSH(draft, vector, ...)                                                             \
-	((vector)->list = sbx_draft_grow((draft), (vector)->list, (vector)->count, &(vector)->cap, \
-					 sizeof(*(vector)->list)),                                 \
-	 (vector)->count < (vector)->cap &&                                                        \
-		 ((vector)->list[(vector)->count++] = (__VA_ARGS__), true))
+#define DRAFT_PUSH(draft, vector, ...)                                              \
+	(((vector)->count < (vector)->cap ||                                        \
+	  ((vector)->list = sbx_draft_grow((draft), (vector)->list, &(vector)->cap, \
+					   sizeof(*(vector)->list)),                \
+	   (vector)->count < (vector)->cap)) &&                                     \
+	 ((vector)->list[(vector)->count++] = (__VA_ARGS__), true))
 
 /* qsort(), but free for what is in order already, as what comes from a file mostly is. */
 void sbx_draft_sort(void *list, size_t count, size_t size,

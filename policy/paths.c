@@ -287,7 +287,7 @@ static void report_missing(struct sbx_draft *draft, const struct draft_entry *en
 static bool quoted_by_mistake(struct sbx_draft *draft, const struct draft_entry *entry,
 			      const char *text, const struct sbx_resolved *at)
 {
-	if (!entry->quoted || at->existing == strlen(at->path) ||
+	if (!entry->quoted || at->existing == at->len ||
 	    (!strpbrk(text, "*?") && !strstr(text, "${") && text[0] != '~'))
 		return false;
 	sbx_draft_error(
@@ -305,7 +305,7 @@ static bool quoted_by_mistake(struct sbx_draft *draft, const struct draft_entry 
 static bool foreign_pattern(struct sbx_draft *draft, const struct draft_entry *entry,
 			    const char *text, const struct sbx_resolved *at)
 {
-	if (entry->quoted || at->existing == strlen(at->path))
+	if (entry->quoted || at->existing == at->len)
 		return false;
 	if (strpbrk(at->path + at->existing, "[{"))
 		sbx_draft_error(
@@ -351,7 +351,7 @@ static bool is_variable_of_profile(const struct sbx_draft *draft, const struct d
 static bool is_too_wide_for_profile(const struct sbx_draft *draft, const struct draft_entry *entry,
 				    const struct sbx_resolved *at)
 {
-	size_t len = strlen(at->path);
+	size_t len = at->len;
 
 	if (!is_variable_of_profile(draft, entry) || !S_ISDIR(at->mode))
 		return false;
@@ -393,7 +393,7 @@ static enum draft_path_result resolve_literal(struct sbx_draft *draft,
 	if (quoted_by_mistake(draft, entry, text, at) || foreign_pattern(draft, entry, text, at) ||
 	    is_about_ourselves(draft, entry, text, at))
 		return DRAFT_PATH_BAD;
-	if (at->existing == strlen(at->path) || need != DRAFT_PATH_EXISTING || draft->load->lenient)
+	if (at->existing == at->len || need != DRAFT_PATH_EXISTING || draft->load->lenient)
 		return DRAFT_PATH_OK;
 	if (entry->optional)
 		return DRAFT_PATH_SKIP;
@@ -441,10 +441,10 @@ enum draft_path_result sbx_draft_path(struct sbx_draft *draft, const struct draf
 	if (result != DRAFT_PATH_OK)
 		return result;
 	*out = (struct draft_path){
-		.literal = strlen(at.path),
+		.literal = at.len,
 		.existing = at.existing,
 		.is_glob = *pattern,
-		.is_missing = at.existing < strlen(at.path),
+		.is_missing = at.existing < at.len,
 		.through_link = at.through_link,
 		.mode = at.mode,
 		.link = *pattern ? NULL : own_place(draft, entry, literal, &at),

@@ -602,6 +602,7 @@ int sbx_resolve_path(const char *cwd, const char *path, unsigned int flags,
 		append(&walk, "", 0);
 	memcpy(out->path, walk.path, walk.len + 1);
 	out->unseen = walk.unseen;
+	out->len = walk.len;
 	out->existing = walk.missing ? walk.existing : walk.len;
 	out->mode = walk.mode;
 	out->size = walk.size;

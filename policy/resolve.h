@@ -21,6 +21,7 @@ enum {
 
 struct sbx_resolved {
 	char path[PATH_MAX]; /* absolute; no link, "." or ".." in it */
+	size_t len; /* of it */
 	size_t existing; /* how many bytes of it exist; at least 1, for the root */
 	mode_t mode; /* of what is there, 0 when missing */
 	int64_t size; /* of a regular file, else -1 */

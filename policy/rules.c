@@ -408,12 +408,14 @@ static void expand_cases(struct sbx_draft *draft)
 {
 	for (size_t i = 0; i < draft->entries.count; i++) {
 		struct draft_entry *entry = &draft->entries.list[i];
-		size_t op = strcspn(entry->text, " \t");
-		const char *target = entry->text + op + strspn(entry->text + op, " \t");
+		const char *target;
+		size_t op;
 
 		if ((entry->key != SBX_KEY_test_allow && entry->key != SBX_KEY_test_refuse) ||
 		    entry->quoted)
 			continue;
+		op = strcspn(entry->text, " \t");
+		target = entry->text + op + strspn(entry->text + op, " \t");
 		target = sbx_draft_expand(draft, entry, target);
 		target = target ? sbx_draft_format(draft, "%.*s %s", (int)op, entry->text, target)
 				: NULL;
@@ -477,4 +479,7 @@ void sbx_draft_make_rules(struct sbx_draft *draft)
 		protection_rules(draft, file);
 	/* The order in which people wrote them is the order in which they are shown. */
 	sbx_draft_sort(draft->rules.list, draft->rules.count, sizeof(*draft->rules.list), by_place);
+	/* Nothing is resolved after this, and the image can have the memory. */
+	sbx_resolve_cache_free(draft->cache);
+	draft->cache = NULL;
 }
