@@ -26,9 +26,10 @@
 #include <unistd.h>
 
 #define MAX_LINKS 40 /* the kernel's own bound */
-#define FIRST_BUCKETS 256u /* a power of two */
+#define FIRST_BUCKETS 1024u /* a power of two */
+#define MAX_OPEN 4u
 /* How many names are asked of one folder before it is opened and, if it is small enough, listed. */
-#define OPEN_AFTER 3u
+#define OPEN_AFTER 1u
 #define OPEN_AGAIN_AFTER 64u
 #define LIST_SMALL 4096 /* its size in bytes then: one block, or what tmpfs says of 200 entries */
 #define LIST_LARGE 65536
@@ -56,8 +57,11 @@ struct sbx_resolve_cache {
 	size_t count;
 	struct known *root;
 	struct known *last; /* the folder of the last answer; 'path' is where it stands */
-	struct known *open; /* the folder that 'fd' stands for */
-	int fd;
+	struct {
+		struct known *folder;
+		int fd;
+	} open[MAX_OPEN]; /* each inside the one before */
+	size_t open_count;
 	char path[PATH_MAX];
 	char entries[LIST_LARGE] __attribute__((aligned(8))); /* of the folder being listed */
 };
@@ -82,19 +86,28 @@ struct walk {
 	char text[2 * PATH_MAX];
 };
 
-static uint32_t hash_name(const struct known *folder, const char *name, size_t len)
-{
-	uint64_t hash = folder ? folder->hash + len : len, word;
+/* A name in a folder, as the cache looks for it. */
+struct name {
+	struct known *folder; /* NULL: there is no cache */
+	const char *bytes;
+	size_t len;
+	uint32_t hash;
+};
 
-	for (; len >= sizeof(word); len -= sizeof(word), name += sizeof(word)) {
-		memcpy(&word, name, sizeof(word));
+static struct name name_in(struct known *folder, const char *bytes, size_t len)
+{
+	uint64_t hash = folder ? folder->hash + len : 0, word = 0;
+	size_t at = 0;
+
+	for (; folder && len - at >= sizeof(word); at += sizeof(word)) {
+		memcpy(&word, bytes + at, sizeof(word));
 		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
 		hash ^= hash >> 32;
 	}
-	for (word = 0; len; len--)
-		word = word << 8 | (unsigned char)*name++;
+	for (word = 0; folder && at < len; at++)
+		word = word << 8 | (unsigned char)bytes[at];
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-	return (uint32_t)(hash >> 32);
+	return (struct name){ folder, bytes, len, (uint32_t)(hash >> 32) };
 }
 
 /* Without memory the cache merely stays as small as it is. */
@@ -121,44 +134,46 @@ static void cache_grow(struct sbx_resolve_cache *cache)
 	cache->bucket_count = wider;
 }
 
-static struct known *cache_find(const struct sbx_resolve_cache *cache, const struct known *folder,
-				const char *name, size_t len)
+static struct known *cache_find(const struct sbx_resolve_cache *cache, const struct name *name)
 {
-	uint32_t hash = hash_name(folder, name, len);
-	struct known *known = cache->buckets[hash & (cache->bucket_count - 1)];
+	struct known *known = cache->buckets[name->hash & (cache->bucket_count - 1)];
 
-	while (known && (known->hash != hash || known->folder != folder || known->name_len != len ||
-			 memcmp(known->name, name, len) != 0))
+	while (known &&
+	       (known->hash != name->hash || known->folder != name->folder ||
+		known->name_len != name->len || memcmp(known->name, name->bytes, name->len) != 0))
 		known = known->next;
 	return known;
 }
 
 /* Links of /proc mean something else for every process and from one moment to the next. */
-static bool is_proc(const struct known *folder, const char *name, size_t len)
+static bool is_proc(const struct name *name)
 {
-	return folder->path_len == 0 && len == 4 && !memcmp(name, "proc", 4);
+	return name->folder && name->folder->path_len == 0 && name->len == 4 &&
+	       !memcmp(name->bytes, "proc", 4);
 }
 
-/* NULL: it cannot be kept, and neither can what is below it. */
-static struct known *cache_add(struct sbx_resolve_cache *cache, struct known *folder,
-			       const char *name, size_t len, mode_t mode, const char *target)
+/* NULL: it cannot be kept, and neither can what is below it. Only the root is in no folder. */
+static struct known *cache_add(struct sbx_resolve_cache *cache, const struct name *name,
+			       mode_t mode, const char *target)
 {
+	const struct known *folder = name->folder;
 	struct known *known, **home;
 
-	if (folder && is_proc(folder, name, len))
+	if (is_proc(name))
 		return NULL;
 	if (cache->count >= cache->bucket_count)
 		cache_grow(cache);
-	known = sbx_arena_take(&cache->arena, sizeof(*known) + len, _Alignof(struct known));
+	known = sbx_arena_take(&cache->arena, sizeof(*known) + name->len, _Alignof(struct known));
 	if (!known)
 		return NULL;
-	*known = (struct known){ .folder = folder ? folder : known,
+	*known = (struct known){ .folder = folder ? name->folder : known,
 				 .target = target,
-				 .hash = hash_name(folder, name, len),
+				 .hash = name->hash,
 				 .mode = mode,
-				 .path_len = (uint16_t)(folder ? folder->path_len + 1 + len : 0),
-				 .name_len = (uint8_t)len };
-	memcpy(known->name, name, len);
+				 .path_len =
+					 (uint16_t)(folder ? folder->path_len + 1 + name->len : 0),
+				 .name_len = (uint8_t)name->len };
+	memcpy(known->name, name->bytes, name->len);
 	home = &cache->buckets[known->hash & (cache->bucket_count - 1)];
 	known->next = *home;
 	*home = known;
@@ -169,16 +184,16 @@ static struct known *cache_add(struct sbx_resolve_cache *cache, struct known *fo
 struct sbx_resolve_cache *sbx_resolve_cache_new(void)
 {
 	struct sbx_resolve_cache *cache = malloc(sizeof(*cache));
+	const struct name root = { .bytes = "" };
 
 	if (!cache)
 		return NULL;
 	/* Not all of it: the buffer for listings is large and mostly not touched. */
 	memset(cache, 0, offsetof(struct sbx_resolve_cache, path));
-	cache->fd = -1;
 	cache->bucket_count = FIRST_BUCKETS;
 	cache->buckets = calloc(cache->bucket_count, sizeof(*cache->buckets));
 	if (cache->buckets)
-		cache->root = cache->last = cache_add(cache, NULL, "", 0, S_IFDIR, NULL);
+		cache->root = cache->last = cache_add(cache, &root, S_IFDIR, NULL);
 	if (cache->root)
 		return cache;
 	sbx_resolve_cache_free(cache);
@@ -189,28 +204,34 @@ void sbx_resolve_cache_free(struct sbx_resolve_cache *cache)
 {
 	if (!cache)
 		return;
-	if (cache->fd >= 0)
-		(void)close(cache->fd);
+	while (cache->open_count)
+		(void)close(cache->open[--cache->open_count].fd);
 	sbx_arena_done(&cache->arena);
 	free(cache->buckets);
 	free(cache);
 }
 
-/* One call reads as many entries as fit; what it leaves out is looked up by name as before. */
-static void cache_list(struct sbx_resolve_cache *cache)
+/* Also true of the folder itself. */
+static bool is_inside(const struct known *place, const struct known *folder)
 {
-	ssize_t size = getdents64(cache->fd, cache->entries, sizeof(cache->entries));
-	struct known *folder = cache->open;
+	while (place->path_len > folder->path_len)
+		place = place->folder;
+	return place == folder;
+}
+
+/* One call reads as many entries as fit; what it leaves out is looked up by name as before. */
+static void cache_list(struct sbx_resolve_cache *cache, struct known *folder, int fd)
+{
+	ssize_t size = getdents64(fd, cache->entries, sizeof(cache->entries));
 
 	for (ssize_t at = 0; at < size;) {
 		const struct dirent64 *entry = (const struct dirent64 *)(cache->entries + at);
-		const char *name = entry->d_name;
-		size_t len = strlen(name);
+		struct name name = name_in(folder, entry->d_name, strlen(entry->d_name));
 
-		if (entry->d_type != DT_UNKNOWN && strcmp(name, ".") != 0 &&
-		    strcmp(name, "..") != 0 && folder->path_len + 1 + len < PATH_MAX &&
-		    !cache_find(cache, folder, name, len))
-			(void)cache_add(cache, folder, name, len, DTTOIF(entry->d_type), NULL);
+		if (entry->d_type != DT_UNKNOWN && strcmp(name.bytes, ".") != 0 &&
+		    strcmp(name.bytes, "..") != 0 && folder->path_len + 1 + name.len < PATH_MAX &&
+		    !cache_find(cache, &name))
+			(void)cache_add(cache, &name, DTTOIF(entry->d_type), NULL);
 		at += entry->d_reclen;
 	}
 }
@@ -226,13 +247,27 @@ static void cache_open(struct sbx_resolve_cache *cache, struct known *folder, co
 
 	if (fd < 0)
 		return;
-	if (cache->fd >= 0)
-		(void)close(cache->fd);
-	cache->fd = fd;
-	cache->open = folder;
+	while (cache->open_count == MAX_OPEN ||
+	       (cache->open_count && !is_inside(folder, cache->open[cache->open_count - 1].folder)))
+		(void)close(cache->open[--cache->open_count].fd);
+	cache->open[cache->open_count].folder = folder;
+	cache->open[cache->open_count++].fd = fd;
 	if (!fstat(fd, &st) &&
 	    st.st_size <= (folder->asked < OPEN_AGAIN_AFTER ? LIST_SMALL : LIST_LARGE))
-		cache_list(cache);
+		cache_list(cache, folder, fd);
+}
+
+/* The descriptor from which the kernel has the shortest way, and the rest of the way. */
+static int cache_start(const struct sbx_resolve_cache *cache, const struct known *folder,
+		       const char **path)
+{
+	for (size_t i = cache->open_count; i-- > 0;) {
+		if (is_inside(folder, cache->open[i].folder)) {
+			*path += cache->open[i].folder->path_len + 1;
+			return cache->open[i].fd;
+		}
+	}
+	return AT_FDCWD;
 }
 
 /* Makes 'path' end after 'len' bytes again, where 'known' stands. */
@@ -293,17 +328,10 @@ static int look_closely(struct walk *walk)
 /* readlink() of 'path': the length, or a negative errno; -EINVAL when it is no link. */
 static ssize_t read_link(const struct walk *walk, char target[PATH_MAX])
 {
-	const struct known *open = walk->cache ? walk->cache->open : NULL;
-	const struct known *above = walk->folder;
 	const char *path = walk->path;
-	ssize_t len;
+	int fd = walk->folder ? cache_start(walk->cache, walk->folder, &path) : AT_FDCWD;
+	ssize_t len = readlinkat(fd, path, target, PATH_MAX);
 
-	while (open && above && above->path_len > open->path_len)
-		above = above->folder;
-	if (open && above == open && walk->len > open->path_len)
-		len = readlinkat(walk->cache->fd, path + open->path_len + 1, target, PATH_MAX);
-	else
-		len = readlinkat(AT_FDCWD, path, target, PATH_MAX);
 	if (len < 0)
 		return -errno;
 	if (len == PATH_MAX)
@@ -313,7 +341,7 @@ static ssize_t read_link(const struct walk *walk, char target[PATH_MAX])
 }
 
 /* Asks the kernel whether 'path' is a link, and remembers what it said. */
-static int ask(struct walk *walk, const char *name, size_t len)
+static int ask(struct walk *walk, const struct name *name)
 {
 	char target[PATH_MAX];
 	const char *kept = NULL;
@@ -332,15 +360,15 @@ static int ask(struct walk *walk, const char *name, size_t len)
 
 		kept = copy ? memcpy(copy, target, (size_t)target_len + 1) : NULL;
 	}
-	walk->known = cache_add(walk->cache, walk->folder, name, len, mode, kept);
+	walk->known = cache_add(walk->cache, name, mode, kept);
 	return mode ? 0 : -ENOENT;
 }
 
 /* The cache's entry for a name in walk->folder, as far as there is one. */
-static struct known *look_back(struct walk *walk, const char *name, size_t len)
+static struct known *look_back(struct walk *walk, const struct name *name)
 {
 	struct known *folder = walk->folder;
-	struct known *known = folder ? cache_find(walk->cache, folder, name, len) : NULL;
+	struct known *known = folder ? cache_find(walk->cache, name) : NULL;
 
 	if (known || !folder || (folder->asked != OPEN_AFTER && folder->asked != OPEN_AGAIN_AFTER))
 		return known;
@@ -348,27 +376,32 @@ static struct known *look_back(struct walk *walk, const char *name, size_t len)
 	cache_open(walk->cache, folder, folder->path_len ? walk->path : "/");
 	walk->path[folder->path_len] = '/';
 	folder->asked++;
-	return cache_find(walk->cache, folder, name, len);
+	return cache_find(walk->cache, name);
 }
 
 /* Whether more is to be known of 'path' than if it is a link: a slash at the end needs a folder. */
 static bool is_close_look_due(const struct walk *walk)
 {
-	const char *next = walk->rest + strspn(walk->rest, "/");
+	const char *next = walk->rest;
 
+	while (*next == '/')
+		next++;
 	return is_below_proc(walk->path) ||
 	       (!*next && (next > walk->rest || !(walk->flags & SBX_RESOLVE_PLACE)));
 }
 
 /* Looks at 'path', which is 'name' in walk->folder. */
-static int look(struct walk *walk, const char *name, size_t len)
+static int look(struct walk *walk, const char *bytes, size_t len)
 {
+	struct name name;
+
 	walk->known = NULL;
 	if (is_close_look_due(walk))
 		return look_closely(walk);
-	walk->known = look_back(walk, name, len);
+	name = name_in(walk->folder, bytes, len);
+	walk->known = look_back(walk, &name);
 	if (!walk->known)
-		return ask(walk, name, len);
+		return ask(walk, &name);
 	take_mode(walk, walk->known->mode, -1);
 	return walk->mode ? 0 : -ENOENT;
 }
@@ -512,8 +545,7 @@ static int walk_all(struct walk *walk)
 		if (walk->pinned)
 			return -ELOOP;
 		name = walk->rest;
-		while (*walk->rest && *walk->rest != '/')
-			walk->rest++;
+		walk->rest = strchrnul(name, '/');
 		len = (size_t)(walk->rest - name);
 		if (name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.')))
 			result = walk_dots(walk, len);

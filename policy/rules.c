@@ -285,7 +285,7 @@ static uint32_t own_file(struct sbx_draft *draft)
 static void protection_rules(struct sbx_draft *draft, uint32_t file)
 {
 	for (size_t i = 0; i < sizeof(protections) / sizeof(protections[0]); i++) {
-		const char *path = sbx_draft_format(draft, "/**/%s", protections[i].pattern);
+		const char *path = sbx_draft_join(draft, "/**/", 4, protections[i].pattern, "");
 		struct draft_rule rule = {
 			.file = file,
 			.kind = SBX_RULE_PROTECT,
