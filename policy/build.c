@@ -946,6 +946,11 @@ static bool is_kept_as_rules(enum sbx_key key)
 
 static bool add_settings(struct build *build)
 {
+	const struct sbx_draft *draft = build->draft;
+	bool said[SBX_KEY_COUNT] = { false };
+
+	for (size_t i = 0; i < draft->entries.count; i++)
+		said[draft->entries.list[i].key] = true;
 	for (int key = 0; key < SBX_KEY_COUNT; key++) {
 		struct sbx_setting setting = { .file = SBX_NONE };
 		struct sbx_setting *to;
@@ -953,7 +958,7 @@ static bool add_settings(struct build *build)
 		if (!is_kept_as_rules(key)) {
 			if (!sbx_type_is_list(sbx_keys[key].type))
 				set_scalar(build, key, &setting);
-			else if (!set_list(build, key, &setting))
+			else if (said[key] && !set_list(build, key, &setting))
 				return false;
 		}
 		to = take(build, SBX_TABLE_settings, 1);

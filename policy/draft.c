@@ -133,9 +133,10 @@ const char *sbx_draft_text(struct sbx_draft *draft, const struct draft_entry *en
 {
 	const char *key = sbx_keys[entry->key].name;
 	char public[SBX_PUBLIC_MAX];
+	const char *text = sbx_value_public(entry->key, entry->text, public);
 
-	return sbx_draft_join(draft, key, strlen(key), " = ",
-			      sbx_value_public(entry->key, entry->text, public));
+	return text == entry->text ? entry->said
+				   : sbx_draft_join(draft, key, strlen(key), " = ", text);
 }
 
 const struct draft_entry *sbx_draft_section_entry(const struct sbx_draft *draft, uint32_t section,

@@ -31,7 +31,8 @@ struct draft_entry {
 	unsigned int line;
 	enum sbx_key key;
 	uint32_t section; /* of [path NAME], or SBX_NONE */
-	const char *text;
+	const char *said; /* "read = ./x" */
+	const char *text; /* the end of it */
 	uint64_t value;
 	bool quoted;
 	bool optional;

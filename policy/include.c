@@ -48,9 +48,11 @@ static void on_entry(void *arg, const struct sbx_entry *entry)
 {
 	struct reading *reading = arg;
 	struct sbx_draft *draft = reading->draft;
-	const char *text = sbx_draft_copy(draft, entry->text, strlen(entry->text));
+	const char *key = sbx_keys[entry->key].name;
+	size_t key_len = strlen(key);
+	const char *said = sbx_draft_join(draft, key, key_len, " = ", entry->text);
 
-	if (!text)
+	if (!said)
 		return;
 	(void)DRAFT_PUSH(
 		draft, &draft->entries,
@@ -60,7 +62,8 @@ static void on_entry(void *arg, const struct sbx_entry *entry)
 			.key = entry->key,
 			.section = *entry->name ? find_section(draft, reading->file, entry->name)
 						: SBX_NONE,
-			.text = text,
+			.said = said,
+			.text = said + key_len + strlen(" = "),
 			.value = entry->value,
 			.quoted = entry->quoted,
 			.optional = entry->optional,
@@ -528,6 +531,7 @@ static void include_by_itself(struct sbx_draft *draft, const char *profile)
 	(void)DRAFT_PUSH(draft, &draft->entries,
 			 (struct draft_entry){ .key = SBX_KEY_sandbox_include,
 					       .section = SBX_NONE,
+					       .said = profile,
 					       .text = profile });
 	read_includes(draft, from);
 }
