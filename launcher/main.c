@@ -75,8 +75,9 @@ int main(int count, char **args)
 
 	if (!status)
 		status = go(&launch);
-	launch_prepare_done(&launch);
+	launch_private_remove(&launch.place);
 	if (fflush(stdout) != 0 && !status)
 		status = EXIT_LAUNCH;
-	return status;
+	/* All else is given back by ending, and somebody waits for that. */
+	_exit(status);
 }

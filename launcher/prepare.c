@@ -188,28 +188,6 @@ static int check_kept(const struct launch *launch, struct launch_error *error)
 	return 0;
 }
 
-/* For the program to ask its own policy. */
-static int write_image(struct launch *launch, struct launch_error *error)
-{
-	size_t size;
-	const void *bytes = sbx_image_bytes(launch->policy, &size);
-	mode_t mode = launch->user.foreign ? 0444 : 0400;
-	int fd = openat(launch->place.lock, "policy",
-			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	ssize_t done = fd < 0 ? -1 : write(fd, bytes, size);
-
-	if (fd >= 0 && launch->user.foreign)
-		(void)fchmod(fd, mode);
-	if (fd >= 0)
-		(void)close(fd);
-	if (done != (ssize_t)size)
-		return launch_fail(error, done < 0 ? errno : ENOSPC,
-				   "cannot write the compiled policy into '%s'", launch->place.dir);
-	(void)snprintf(launch->image_file, sizeof(launch->image_file), "%.*s/policy", PATH_MAX - 8,
-		       launch->place.dir);
-	return 0;
-}
-
 #define VARIABLE_MAX (PATH_MAX + 32)
 
 static int build_env(struct launch *launch, struct launch_error *error)
@@ -225,9 +203,9 @@ static int build_env(struct launch *launch, struct launch_error *error)
 	if (launch->place.home[0])
 		(void)snprintf(extra[count++] = texts[3], VARIABLE_MAX, "HOME=%s",
 			       launch->place.home);
-	if (launch->image_file[0])
+	if (launch->place.image[0])
 		(void)snprintf(extra[count++] = texts[4], VARIABLE_MAX, "SANDBOX_SBX_IMAGE=%s",
-			       launch->image_file);
+			       launch->place.image);
 	return launch_env_build(launch->image, environ, extra,
 				launch->place.tmp[0] ? launch->place.tmp : NULL, &launch->env,
 				error);
@@ -238,7 +216,7 @@ static int open_places(struct launch *launch, struct launch_error *error)
 {
 	const struct launch_place places[] = {
 		{ launch->place.base, SBX_RIGHT_READ | SBX_RIGHT_WRITE, 1 << LAYER_LAUNCHER },
-		{ launch->image_file, SBX_RIGHT_READ, 0 },
+		{ launch->place.image, SBX_RIGHT_READ, 0 },
 	};
 
 	if (!launch->abi)
@@ -261,8 +239,7 @@ static int make_run(struct launch *launch)
 	(void)launch_private_sweep();
 	if (launch_private_fill(launch->image, (const char *const *)launch->options.argv,
 				launch->user.uid, launch->user.gid, &launch->place, &error) < 0 ||
-	    write_image(launch, &error) < 0 || build_env(launch, &error) < 0 ||
-	    open_places(launch, &error) < 0)
+	    build_env(launch, &error) < 0 || open_places(launch, &error) < 0)
 		return fail(&error, EXIT_LAUNCH);
 	return 0;
 }
@@ -295,15 +272,4 @@ int launch_prepare(struct launch *launch, int count, char **args)
 		return fail(&(struct launch_error){ "out of memory" }, EXIT_LAUNCH);
 	status = load_for_user(launch);
 	return status ? status : make_run(launch);
-}
-
-void launch_prepare_done(struct launch *launch)
-{
-	launch_private_remove(&launch->place);
-	free(launch->env);
-	if (launch->landlock.spots)
-		launch_landlock_done(&launch->landlock);
-	if (launch->policy)
-		sbx_free(launch->policy);
-	launch_options_done(&launch->options);
 }

@@ -24,12 +24,13 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "out.h"
 
-#define STATUS "status"
+#define STATUS "policy" /* the compiled policy, and behind it who runs under it */
 #define STATUS_MAX 1024
 #define TEXT_MAX 255
 #define TRIES 16
@@ -283,23 +284,19 @@ static const char *policy_name(const struct sbx_image *image)
 	return file == SBX_NONE ? "" : sbx_str(image, sbx_files(image)[file].name);
 }
 
-static int write_status(const struct sbx_image *image, const char *const *argv, int dir)
+static size_t describe(const struct sbx_image *image, const char *const *argv,
+		       char text[STATUS_MAX])
 {
-	char text[STATUS_MAX], command[2 * TEXT_MAX];
+	char command[2 * TEXT_MAX];
 	struct sbx_out out;
-	ssize_t done;
-	int fd = openat(dir, STATUS, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (fd < 0)
-		return -errno;
-	(void)fchmod(fd, 0600);
 	sbx_out_init(&out, command, sizeof(command));
 	for (size_t i = 0; argv && argv[i] && out.want < sizeof(command); i++) {
 		sbx_out_str(&out, i ? " " : "");
 		sbx_out_str(&out, argv[i]);
 	}
 	sbx_out_finish(&out);
-	sbx_out_init(&out, text, sizeof(text));
+	sbx_out_init(&out, text, STATUS_MAX);
 	sbx_out_str(&out, "launcher ");
 	sbx_out_number(&out, (uint64_t)getpid());
 	sbx_out_str(&out, "\nsince ");
@@ -310,9 +307,28 @@ static int write_status(const struct sbx_image *image, const char *const *argv, 
 	put_line(&out, "command ", command);
 	put_line(&out, "policy ", policy_name(image));
 	sbx_out_finish(&out);
-	done = write(fd, text, out.len);
+	return out.len;
+}
+
+/* One file for both: to make and remove another takes longer than all of this. */
+static int write_status(const struct sbx_image *image, const char *const *argv, bool foreign,
+			int dir)
+{
+	char text[STATUS_MAX];
+	struct iovec parts[] = { { (void *)image, image->size },
+				 { text, describe(image, argv, text) } };
+	mode_t mode = foreign ? 0444 : 0400;
+	ssize_t done;
+	int fd = openat(dir, STATUS, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+
+	if (fd < 0)
+		return -errno;
+	(void)fchmod(fd, mode);
+	done = writev(fd, parts, 2);
 	close(fd);
-	return done == (ssize_t)out.len ? 0 : done < 0 ? -errno : -ENOSPC;
+	return done == (ssize_t)(parts[0].iov_len + parts[1].iov_len) ? 0
+	       : done < 0					      ? -errno
+								      : -ENOSPC;
 }
 
 static bool is_private(const struct sbx_image *image, enum sbx_key key)
@@ -380,8 +396,9 @@ static int fill(const struct sbx_image *image, enum sbx_key key, uid_t uid, gid_
 int launch_private_fill(const struct sbx_image *image, const char *const *argv, uid_t uid,
 			gid_t gid, struct launch_private *run, struct launch_error *error)
 {
-	int failed = write_status(image, argv, run->lock);
+	int failed = write_status(image, argv, uid != geteuid(), run->lock);
 
+	(void)snprintf(run->image, sizeof(run->image), "%.*s/" STATUS, PATH_MAX - 8, run->dir);
 	if (!failed)
 		failed = fill(image, SBX_KEY_sandbox_tmp, uid, gid, run, run->tmp);
 	if (!failed)
@@ -517,17 +534,27 @@ struct listing {
 	void *arg;
 };
 
+/* Where the image in the file ends, or -1 when there is none. */
+static off_t image_end(int fd)
+{
+	struct sbx_image image;
+	struct stat stat;
+
+	if (fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) || stat.st_uid != geteuid() ||
+	    pread(fd, &image, sizeof(image), 0) != sizeof(image) ||
+	    memcmp(image.magic, SBX_IMAGE_MAGIC, sizeof(image.magic)) != 0)
+		return -1;
+	return (off_t)image.size;
+}
+
 static size_t read_status(int dir, char text[STATUS_MAX])
 {
 	int fd = openat(dir, STATUS, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat stat;
-	ssize_t len = -1;
+	off_t from = fd < 0 ? -1 : image_end(fd);
+	ssize_t len = from < 0 ? -1 : pread(fd, text, STATUS_MAX - 1, from);
 
-	if (fd < 0)
-		return 0;
-	if (!fstat(fd, &stat) && S_ISREG(stat.st_mode) && stat.st_uid == geteuid())
-		len = read(fd, text, STATUS_MAX - 1);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return len < 0 ? 0 : (size_t)len;
 }
 

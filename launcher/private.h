@@ -25,6 +25,7 @@ struct launch_private {
 	char dir[PATH_MAX]; /* of this run */
 	char tmp[PATH_MAX]; /* once filled: empty when [sandbox] tmp is not private */
 	char home[PATH_MAX]; /* likewise */
+	char image[PATH_MAX]; /* once filled: the compiled policy, for the program to read */
 	int lock; /* close-on-exec; -1 when there is no run */
 };
 
@@ -43,8 +44,8 @@ struct launch_run {
  */
 int launch_private_make(bool foreign, struct launch_private *out, struct launch_error *error);
 /*
- * Makes in it what the policy wants, for the program's user, and writes the run's description
- * ("status") for others to list.
+ * Makes in it what the policy wants, for the program's user, and writes the compiled policy, with
+ * the run's description behind it for others to list.
  */
 int launch_private_fill(const struct sbx_image *image, const char *const *argv, uid_t uid,
 			gid_t gid, struct launch_private *run, struct launch_error *error);

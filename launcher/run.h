@@ -40,7 +40,6 @@ struct launch {
 	const char *workdir; /* where the program starts; NULL: here */
 	bool moves; /* and that is elsewhere */
 	char **env;
-	char image_file[PATH_MAX]; /* what SANDBOX_SBX_IMAGE names; empty: none */
 	int log_fd; /* -1: none */
 	sigset_t mask; /* as it was, for the program */
 	bool ignores_children; /* SIGCHLD was ignored */
@@ -48,10 +47,9 @@ struct launch {
 
 /*
  * Reads options, finds the command, loads the policy, and makes all that can fail before anything
- * runs. 0, or the exit status; what is wrong has been said. 'done' empties it either way.
+ * runs. 0, or the exit status; what is wrong has been said. launch->place is to be removed either way.
  */
 int launch_prepare(struct launch *launch, int count, char **args);
-void launch_prepare_done(struct launch *launch);
 
 /* Runs it. Returns the exit status. */
 int launch_run(struct launch *launch);

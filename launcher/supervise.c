@@ -154,9 +154,12 @@ static void start(struct supervisor *super)
 static void begin_end(struct supervisor *super, uint64_t grace)
 {
 	struct launch_tree *tree = &super->watch.tree;
+	siginfo_t none;
 
 	launch_watch_release(&super->watch);
-	if (launch_tree_find(tree) < 0 || tree->count == 0) {
+	/* Who has no child, and is their subreaper, has no descendant. */
+	if ((!super->program && waitid(P_ALL, 0, &none, WEXITED | WNOHANG | WNOWAIT) < 0) ||
+	    launch_tree_find(tree) < 0 || tree->count == 0) {
 		super->phase = PHASE_OVER;
 		return;
 	}

@@ -263,10 +263,14 @@ uint64_t launch_task_files(pid_t pid, uint64_t most)
 	return count;
 }
 
-static void reap_all(void)
+/* False when nobody is left: who has no child, and is their subreaper, has no descendant. */
+static bool reap_all(void)
 {
-	while (waitpid(-1, NULL, WNOHANG) > 0)
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 		;
+	return pid == 0 || errno != ECHILD;
 }
 
 void launch_tree_kill(pid_t root)
@@ -276,12 +280,12 @@ void launch_tree_kill(pid_t root)
 
 	launch_tree_init(&tree, root);
 	for (int round = 0; round < KILL_ROUNDS; round++) {
-		reap_all();
-		if (launch_tree_find(&tree) < 0 || tree.count == 0)
+		if (!reap_all() || launch_tree_find(&tree) < 0 || tree.count == 0)
 			break;
 		for (size_t i = 0; i < tree.count; i++)
 			(void)kill(tree.list[i].pid, SIGKILL);
-		reap_all();
+		if (!reap_all())
+			break;
 		(void)nanosleep(&pause, NULL);
 	}
 	launch_tree_done(&tree);

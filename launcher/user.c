@@ -81,14 +81,6 @@ int launch_user_become(const struct launch_user *user, struct launch_error *erro
 			   strerror(errno));
 }
 
-/* Who has no right to lower the bounding set cannot gain from it either: no_new_privs is set. */
-static void empty_bounding_set(void)
-{
-	for (unsigned long cap = 0; cap < CAPABILITIES; cap++)
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
-			return;
-}
-
 static bool is_bounding_set_empty(void)
 {
 	for (unsigned long cap = 0; cap < CAPABILITIES; cap++) {
@@ -100,18 +92,31 @@ static bool is_bounding_set_empty(void)
 	return true;
 }
 
+/*
+ * True when nothing is left in it. Who has no right to lower it cannot gain from it either:
+ * no_new_privs is set, and root has the right.
+ */
+static bool empty_bounding_set(void)
+{
+	for (unsigned long cap = 0; cap < CAPABILITIES; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+			return errno == EINVAL && cap > 0;
+	return true;
+}
+
 int launch_user_drop(uint64_t keep, struct launch_error *error)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct sets[2] = { { 0 }, { 0 } };
+	bool empty;
 
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	empty_bounding_set();
+	empty = empty_bounding_set();
 	for (int half = 0; half < 2; half++)
 		sets[half].permitted = sets[half].effective = (uint32_t)(keep >> (32 * half));
 	if (syscall(SYS_capset, &header, sets) < 0)
 		return launch_fail(error, errno, "cannot drop capabilities: %s", strerror(errno));
-	if (geteuid() == 0 && !keep && !is_bounding_set_empty())
+	if (geteuid() == 0 && !keep && !empty && !is_bounding_set_empty())
 		return launch_fail(error, EPERM,
 				   "cannot empty the bounding set of root: a program could take "
 				   "capabilities back");

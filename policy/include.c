@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,33 +277,51 @@ static bool is_at_or_below(const char *path, const char *dir, size_t len)
 	return !strncmp(path, dir, len) && (path[len] == '/' || !path[len]);
 }
 
-/*
- * A place so wide that nobody means it by just being there. The users are read from the file: the C
- * library would load modules for it, which a static program cannot.
- */
-static bool is_too_wide(const struct sbx_draft *draft, const char *dir)
+/* The n-th field of a line of /etc/passwd, from 0; ended in place. NULL when there are not so many. */
+static char *field(char *line, int n)
 {
-	size_t len = strlen(dir);
-	struct passwd *user;
-	struct sbx_resolved own;
-	bool wide = !strcmp(dir, "/");
-	FILE *users;
-
-	if (draft->home &&
-	    sbx_resolve_path("/", draft->home, SBX_RESOLVE_MISSING, NULL, &own) == 0 &&
-	    is_at_or_below(own.path, dir, len))
-		return true;
-	users = fopen("/etc/passwd", "re");
-	while (!wide && users && (user = fgetpwent(users))) {
-		const char *home = user->pw_dir;
-
-		/* System accounts live in /usr or /var; those are homes in name only. */
-		if (home && (user->pw_uid == 0 || user->pw_uid >= 1000) && strcmp(home, "/") != 0)
-			wide = is_at_or_below(home, dir, len);
+	for (; n > 0 && line; n--) {
+		line = strchr(line, ':');
+		line += line != NULL;
 	}
+	if (line)
+		line[strcspn(line, ":\n")] = '\0';
+	return line;
+}
+
+/* Whether the folder is a home, or has homes in it. System accounts live in /usr or /var instead. */
+static bool has_homes(const char *dir)
+{
+	size_t len = strlen(dir), room = 0;
+	FILE *users = fopen("/etc/passwd", "re");
+	char *line = NULL;
+	bool found = false;
+
+	while (users && !found && getline(&line, &room, users) > 0) {
+		char *home = field(line, 5), *uid = field(line, 2);
+		unsigned long number = uid ? strtoul(uid, NULL, 10) : 0;
+
+		found = home && (number == 0 || number >= 1000) && strcmp(home, "/") != 0 &&
+			is_at_or_below(home, dir, len);
+	}
+	free(line);
 	if (users)
 		(void)fclose(users);
-	return wide;
+	return found;
+}
+
+/* A place so wide that nobody means it by just being there. */
+static bool is_too_wide(const struct sbx_draft *draft, const char *dir)
+{
+	struct sbx_resolved own;
+
+	if (!strcmp(dir, "/"))
+		return true;
+	if (draft->home &&
+	    sbx_resolve_path("/", draft->home, SBX_RESOLVE_MISSING, NULL, &own) == 0 &&
+	    is_at_or_below(own.path, dir, strlen(dir)))
+		return true;
+	return has_homes(dir);
 }
 
 static void read_builtin(struct sbx_draft *draft)

@@ -109,6 +109,17 @@ static int read_all(int fd, char *bytes, size_t size)
 	return 0;
 }
 
+/* The launcher writes more behind the image. */
+static size_t image_size(const char *bytes, size_t size)
+{
+	struct sbx_image head;
+
+	if (size < sizeof(head))
+		return size;
+	memcpy(&head, bytes, sizeof(head));
+	return head.size < size ? head.size : size;
+}
+
 int sbx_load_running(struct sbx_policy **policy)
 {
 	const char *path = getenv("SANDBOX_SBX_IMAGE");
@@ -127,7 +138,7 @@ int sbx_load_running(struct sbx_policy **policy)
 	if (bytes)
 		error = read_all(fd, bytes, (size_t)st.st_size);
 	if (bytes && !error)
-		error = sbx_load_image(bytes, (size_t)st.st_size, policy);
+		error = sbx_load_image(bytes, image_size(bytes, (size_t)st.st_size), policy);
 	free(bytes);
 	(void)close(fd);
 	return error;

@@ -28,10 +28,11 @@
 #define MAX_LINKS 40 /* the kernel's own bound */
 #define FIRST_BUCKETS 1024u /* a power of two */
 #define MAX_OPEN 4u
-/* How many names are asked of one folder before it is opened and, if it is small enough, listed. */
+/* How many names are asked of one folder before it is opened, and, if it is not too large, listed. */
 #define OPEN_AFTER 1u
-#define OPEN_AGAIN_AFTER 64u
-#define LIST_SMALL 4096 /* its size in bytes then: one block, or what tmpfs says of 200 entries */
+#define LIST_AFTER 8u
+#define LIST_LARGE_AFTER 64u
+#define LIST_SMALL 4096 /* its size in bytes: one block, or what tmpfs says of 200 entries */
 #define LIST_LARGE 65536
 
 /*
@@ -46,7 +47,7 @@ struct known {
 	mode_t mode;
 	uint16_t path_len;
 	uint8_t name_len;
-	uint8_t asked; /* how many names the folder let us look for, up to OPEN_AGAIN_AFTER */
+	uint8_t asked; /* how many names the folder let us look for, up to LIST_LARGE_AFTER */
 	char name[];
 };
 
@@ -242,7 +243,6 @@ static void cache_list(struct sbx_resolve_cache *cache, struct known *folder, in
  */
 static void cache_open(struct sbx_resolve_cache *cache, struct known *folder, const char *path)
 {
-	struct stat st;
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)
@@ -252,9 +252,26 @@ static void cache_open(struct sbx_resolve_cache *cache, struct known *folder, co
 		(void)close(cache->open[--cache->open_count].fd);
 	cache->open[cache->open_count].folder = folder;
 	cache->open[cache->open_count++].fd = fd;
-	if (!fstat(fd, &st) &&
-	    st.st_size <= (folder->asked < OPEN_AGAIN_AFTER ? LIST_SMALL : LIST_LARGE))
-		cache_list(cache, folder, fd);
+}
+
+/* Lists a folder that is open still, unless it is too large for the few names that were asked. */
+static void cache_try_list(struct sbx_resolve_cache *cache, struct known *folder)
+{
+	off_t most = folder->asked < LIST_LARGE_AFTER ? LIST_SMALL : LIST_LARGE;
+	struct stat st;
+
+	for (size_t i = 0; i < cache->open_count; i++)
+		if (cache->open[i].folder == folder && !fstat(cache->open[i].fd, &st) &&
+		    st.st_size <= most)
+			cache_list(cache, folder, cache->open[i].fd);
+}
+
+static bool is_open(const struct sbx_resolve_cache *cache, const struct known *folder)
+{
+	for (size_t i = 0; i < cache->open_count; i++)
+		if (cache->open[i].folder == folder)
+			return true;
+	return false;
 }
 
 /* The descriptor from which the kernel has the shortest way, and the rest of the way. */
@@ -353,7 +370,7 @@ static int ask(struct walk *walk, const struct name *name)
 	take_mode(walk, mode, -1);
 	if (!walk->folder)
 		return mode ? 0 : -ENOENT;
-	if (walk->folder->asked <= OPEN_AGAIN_AFTER)
+	if (walk->folder->asked <= LIST_LARGE_AFTER)
 		walk->folder->asked++;
 	if (target_len >= 0) {
 		char *copy = sbx_arena_take(&walk->cache->arena, (size_t)target_len + 1, 1);
@@ -369,12 +386,17 @@ static struct known *look_back(struct walk *walk, const struct name *name)
 {
 	struct known *folder = walk->folder;
 	struct known *known = folder ? cache_find(walk->cache, name) : NULL;
+	unsigned int asked = folder ? folder->asked : 0;
 
-	if (known || !folder || (folder->asked != OPEN_AFTER && folder->asked != OPEN_AGAIN_AFTER))
+	if (known || (asked != OPEN_AFTER && asked != LIST_AFTER && asked != LIST_LARGE_AFTER))
 		return known;
-	walk->path[folder->path_len] = '\0';
-	cache_open(walk->cache, folder, folder->path_len ? walk->path : "/");
-	walk->path[folder->path_len] = '/';
+	if (!is_open(walk->cache, folder)) {
+		walk->path[folder->path_len] = '\0';
+		cache_open(walk->cache, folder, folder->path_len ? walk->path : "/");
+		walk->path[folder->path_len] = '/';
+	}
+	if (asked != OPEN_AFTER)
+		cache_try_list(walk->cache, folder);
 	folder->asked++;
 	return cache_find(walk->cache, name);
 }

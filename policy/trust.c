@@ -92,7 +92,8 @@ const char *sbx_trust(int fd, const char *path, char why[256])
 		(void)snprintf(why, 256, "may be written by others (mode %04o; chmod go-w helps)",
 			       (unsigned int)st.st_mode & 07777);
 	else if (folder_is_open(path, folder, sizeof(folder)) ||
-		 (real_path(fd, real) && folder_is_open(real, folder, sizeof(folder))))
+		 (real_path(fd, real) && strcmp(real, path) != 0 &&
+		  folder_is_open(real, folder, sizeof(folder))))
 		(void)snprintf(why, 256, "stands in '%.150s', where everybody may replace it",
 			       folder);
 	else
