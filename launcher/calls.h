@@ -66,6 +66,26 @@ struct launch_program {
  */
 int launch_filter_build(bool listening, const bool *loosened, struct launch_program *program);
 
+/* What a policy says about system calls, by row of syscalls.def, and about kinds of sockets. */
+struct launch_wishes {
+	bool allowed[LAUNCH_CALL_COUNT];
+	bool denied[LAUNCH_CALL_COUNT];
+	bool no_udp;
+	bool no_unix_datagram;
+};
+
+/* With a listener what is denied is for that one to refuse, in words. */
+int launch_filter_wishes(const struct sbx_image *image, struct launch_wishes *wishes,
+			 struct launch_error *error);
+
+/*
+ * Refuses kinds of sockets, given the call's number in the accumulator, and goes on behind itself for
+ * other calls. Returns its length.
+ */
+#define LAUNCH_SOCKETS_LEN 12
+unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
+				     struct sock_filter code[LAUNCH_SOCKETS_LEN]);
+
 /* What the generator made of the table. */
 extern const struct sock_fprog launch_filter_listening;
 extern const struct sock_fprog launch_filter_standalone;

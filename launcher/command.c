@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the command as a shell would, and reads its first line as the kernel will. Executes nothing,
- * and decides nothing: what may be executed is for the policy to say, which gets the files found here
- * as if they stood on the command line.
+ * Finds the command as a shell would, and reads its first line as the kernel will. Decides nothing:
+ * what may be executed is for the policy to say, which gets the files found here as if they stood
+ * on the command line.
  */
 #include "command.h"
 
@@ -48,8 +48,16 @@ static int join(char out[PATH_MAX], const char *dir, size_t len, const char *nam
 	return made < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
+static bool is_same_file(const char *path, const char *other)
+{
+	struct stat a, b;
+
+	return other && stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
 /* The first file of that name that can be executed; else the first obstacle that is not absence. */
-static int search(const char *name, char out[PATH_MAX])
+static int search(const char *name, const char *past, char out[PATH_MAX])
 {
 	const char *path = getenv("PATH");
 	int result = -ENOENT;
@@ -62,6 +70,8 @@ static int search(const char *name, char out[PATH_MAX])
 
 		if (found == 0)
 			found = try_file(out);
+		if (found == 0 && (is_same_file(out, past) || sbx_program_is_wrapper(out)))
+			found = -ENOENT;
 		if (found == 0)
 			return 0;
 		if (result == -ENOENT && found != -ENOTDIR)
@@ -72,12 +82,12 @@ static int search(const char *name, char out[PATH_MAX])
 	}
 }
 
-static int find_file(const char *name, char out[PATH_MAX])
+static int find_file(const char *name, const char *past, char out[PATH_MAX])
 {
 	int result;
 
 	if (!strchr(name, '/'))
-		return *name ? search(name, out) : -ENOENT;
+		return *name ? search(name, past, out) : -ENOENT;
 	result = join(out, name[0] == '/' ? "/" : "", name[0] == '/', name + (name[0] == '/'));
 	return result ? result : try_file(out);
 }
@@ -115,7 +125,8 @@ static bool take_interpreter(struct launch_command *command, const char *name)
 {
 	char found[PATH_MAX];
 
-	if (command->interpreter_count == LAUNCH_INTERPRETERS || find_file(name, found) != 0 ||
+	if (command->interpreter_count == LAUNCH_INTERPRETERS ||
+	    find_file(name, command->past, found) != 0 ||
 	    !realpath(found, command->interpreters[command->interpreter_count]))
 		return false;
 	command->interpreter_count++;
@@ -163,8 +174,12 @@ static const char *choose_profile(const struct launch_command *command, const ch
 	return command->interpreters[command->interpreter_count - 1];
 }
 
-static int complain(const char *name, int code, struct launch_error *error)
+static int complain(const char *name, const char *past, int code, struct launch_error *error)
 {
+	if (code == ENOENT && !strchr(name, '/') && past)
+		return launch_fail(error, code,
+				   "'%s' was not found in PATH behind its wrapper '%s'", name,
+				   past);
 	if (code == ENOENT && !strchr(name, '/'))
 		return launch_fail(error, code, "'%s' was not found in PATH", name);
 	if (code == ENOENT || code == ENOTDIR)
@@ -178,15 +193,16 @@ static int complain(const char *name, int code, struct launch_error *error)
 	return launch_fail(error, code, "cannot execute '%s': %s", name, strerror(code));
 }
 
-int launch_command_find(const char *name, struct launch_command *command,
+int launch_command_find(const char *name, const char *past, struct launch_command *command,
 			struct launch_error *error)
 {
-	int result = find_file(name, command->file);
+	int result = find_file(name, past, command->file);
 
 	if (result < 0)
-		return complain(name, -result, error);
+		return complain(name, past, -result, error);
 	if (!realpath(command->file, command->real))
-		return complain(name, errno, error);
+		return complain(name, past, errno, error);
+	command->past = past;
 	command->interpreter_count = 0;
 	command->plain_script = false;
 	follow_lines(command, command->real);
@@ -194,4 +210,24 @@ int launch_command_find(const char *name, struct launch_command *command,
 		(void)take_interpreter(command, "/bin/sh");
 	command->profile_of = choose_profile(command, name);
 	return 0;
+}
+
+void launch_command_exec(const struct launch_command *command, const char *file, char *const *argv,
+			 char *const *env)
+{
+	const char *words[LAUNCH_SHELL_WORDS + 3] = { argv[0], file };
+	size_t count = 0;
+
+	(void)execve(file, argv, env);
+	if (errno != ENOEXEC || !command->plain_script)
+		return;
+	while (argv[count])
+		count++;
+	if (count > LAUNCH_SHELL_WORDS) {
+		errno = E2BIG;
+		return;
+	}
+	for (size_t i = 1; i <= count; i++)
+		words[i + 1] = argv[i];
+	(void)execve("/bin/sh", (char *const *)words, env);
 }

@@ -117,27 +117,6 @@ static void restore_signals(const struct launch *launch)
 	(void)sigprocmask(SIG_SETMASK, &launch->mask, NULL);
 }
 
-/* Scripts without a first line are for sh, as shells do it. */
-static void execute(const struct launch *launch)
-{
-	char *const *argv = launch->options.argv;
-	const char *words[LAUNCH_SHELL_WORDS + 3] = { argv[0], file_of(launch) };
-	size_t count = 0;
-
-	(void)execve(file_of(launch), argv, launch->env);
-	if (errno != ENOEXEC || !launch->command.plain_script)
-		return;
-	while (argv[count])
-		count++;
-	if (count > LAUNCH_SHELL_WORDS) {
-		errno = E2BIG;
-		return;
-	}
-	for (size_t i = 1; i <= count; i++)
-		words[i + 1] = argv[i];
-	(void)execve("/bin/sh", (char *const *)words, launch->env);
-}
-
 void launch_confine(struct launch *launch, int status)
 {
 	struct launch_error error;
@@ -158,7 +137,7 @@ void launch_confine(struct launch *launch, int status)
 		give_up(status, EXIT_LAUNCH, &error);
 	}
 	tell(status, STEP_LISTENING, listener, NULL);
-	execute(launch);
+	launch_command_exec(&launch->command, file_of(launch), launch->options.argv, launch->env);
 	failed = errno;
 	(void)launch_fail(&error, failed, "cannot execute '%s': %s", launch->options.argv[0],
 			  strerror(failed));

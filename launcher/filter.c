@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -155,21 +156,48 @@ static int read_wishes(const struct sbx_image *image, enum sbx_key key,
 	return count;
 }
 
-int launch_filter_wishes(const struct sbx_image *image, bool *allowed, bool *denied,
+int launch_filter_wishes(const struct sbx_image *image, struct launch_wishes *wishes,
 			 struct launch_error *error)
 {
-	int failed = read_wishes(image, SBX_KEY_syscalls_allow, allowed, error);
+	int failed = read_wishes(image, SBX_KEY_syscalls_allow, wishes->allowed, error);
 
 	if (failed >= 0)
-		failed = read_wishes(image, SBX_KEY_syscalls_deny, denied, error);
+		failed = read_wishes(image, SBX_KEY_syscalls_deny, wishes->denied, error);
+	wishes->no_udp = sbx_network_mode(image) != SBX_NETWORK_FULL;
+	wishes->no_unix_datagram =
+		wishes->no_udp && !sbx_setting(image, SBX_KEY_network_unix_datagram)->value;
 	return failed < 0 ? failed : 0;
 }
 
 int launch_filter_check(const struct sbx_image *image, struct launch_error *error)
 {
-	bool allowed[LAUNCH_CALL_COUNT], denied[LAUNCH_CALL_COUNT];
+	struct launch_wishes wishes;
 
-	return launch_filter_wishes(image, allowed, denied, error);
+	return launch_filter_wishes(image, &wishes, error);
+}
+
+unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
+				     struct sock_filter code[LAUNCH_SOCKETS_LEN])
+{
+	const uint32_t refuse = SECCOMP_RET_ERRNO | EACCES, type = 0xf;
+	const uint32_t args = offsetof(struct seccomp_data, args);
+	const struct sock_filter block[LAUNCH_SOCKETS_LEN] = {
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, LAUNCH_SOCKETS_LEN - 1),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, args + sizeof(uint64_t)),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, type),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, args),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 2),
+		BPF_STMT(BPF_RET | BPF_K, wishes->no_udp ? refuse : SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, wishes->no_unix_datagram ? refuse : SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	memcpy(code, block, sizeof(block));
+	return LAUNCH_SOCKETS_LEN;
 }
 
 static int load(const struct sock_fprog *program, struct launch_error *error)
@@ -190,15 +218,18 @@ static int load_loosened(bool listening, const bool *loosened, struct launch_err
 	return load(&(struct sock_fprog){ program.len, program.code }, error);
 }
 
-/* Refuses the marked rows and passes all else; foreign architectures are the base filter's. */
-static int load_denied(const bool denied[LAUNCH_CALL_COUNT], struct launch_error *error)
+/*
+ * Refuses what is denied, and kinds of sockets, and passes all else; foreign architectures are the
+ * base filter's.
+ */
+static int load_denied(const struct launch_wishes *wishes, struct launch_error *error)
 {
 	enum {
 		HEAD = 4,
 		PER_CALL = 2,
 		TAIL = 1
 	};
-	struct sock_filter code[HEAD + PER_CALL * LAUNCH_CALL_COUNT + TAIL] = {
+	struct sock_filter code[HEAD + PER_CALL * LAUNCH_CALL_COUNT + LAUNCH_SOCKETS_LEN + TAIL] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -209,30 +240,36 @@ static int load_denied(const bool denied[LAUNCH_CALL_COUNT], struct launch_error
 	const struct launch_call *calls = launch_calls(&count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!denied[i] || calls[i].number < 0)
+		if (!wishes->denied[i] || calls[i].number < 0)
 			continue;
 		code[len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
 							   (uint32_t)calls[i].number, 0, 1);
 		code[len++] =
 			(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
 	}
+	len += launch_filter_sockets(wishes, code + len);
 	code[len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	return load(&(struct sock_fprog){ len, code }, error);
 }
 
+static bool any(const bool *marked)
+{
+	for (size_t i = 0; i < LAUNCH_CALL_COUNT; i++)
+		if (marked[i])
+			return true;
+	return false;
+}
+
 int launch_filter_load(const struct sbx_image *image, bool listening, struct launch_error *error)
 {
-	bool loosened[LAUNCH_CALL_COUNT];
-	bool denied[LAUNCH_CALL_COUNT];
-	int allows = read_wishes(image, SBX_KEY_syscalls_allow, loosened, error);
-	int denies = allows < 0 ? allows : read_wishes(image, SBX_KEY_syscalls_deny, denied, error);
-	int failed;
+	struct launch_wishes wishes;
+	int failed = launch_filter_wishes(image, &wishes, error);
 
-	if (denies < 0)
-		return denies;
-	failed = allows ? load_loosened(listening, loosened, error)
-			: load(launch_filter_program(listening), error);
-	if (failed < 0 || !denies || listening)
+	if (failed < 0)
 		return failed;
-	return load_denied(denied, error);
+	failed = any(wishes.allowed) ? load_loosened(listening, wishes.allowed, error)
+				     : load(launch_filter_program(listening), error);
+	if (failed < 0 || listening)
+		return failed;
+	return any(wishes.denied) || wishes.no_udp ? load_denied(&wishes, error) : 0;
 }

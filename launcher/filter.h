@@ -22,13 +22,6 @@ int launch_filter_load(const struct sbx_image *image, bool listening, struct lau
 /* Checks [syscalls] before anything runs: names, groups, and what may be loosened. */
 int launch_filter_check(const struct sbx_image *image, struct launch_error *error);
 
-/*
- * Which rows of syscalls.def [syscalls] allows and denies, LAUNCH_CALL_COUNT of each. With a listener
- * what is denied is for that one to refuse, in words.
- */
-int launch_filter_wishes(const struct sbx_image *image, bool *allowed, bool *denied,
-			 struct launch_error *error);
-
 /* The built-in programs, for tests and --doctor. */
 const struct sock_fprog *launch_filter_program(bool listening);
 

@@ -84,6 +84,7 @@ int launch_limits_read(const struct sbx_image *image, struct launch_limits *limi
 			return impossible(image, setting, table[i].name, table[i].why, error);
 		memcpy((char *)&read + table[i].at, &setting->value, sizeof(setting->value));
 	}
+	read.memory_is_set = read.memory != 0;
 	if (!read.memory)
 		read.memory = preset_memory();
 	if (check_hard(image, &read, error) < 0)
@@ -107,7 +108,8 @@ static int lower(int resource, rlim_t soft, rlim_t hard)
 
 /*
  * Memory is watched by the supervisor; RLIMIT_DATA is behind it for what grows faster than anybody
- * looks, and wide, because it counts the stacks of threads. A core file is never written: a handler
+ * looks, and wide, because it counts the stacks of threads; sanitizers, which reserve far more than
+ * they use, live with no such bound, so the preset has none. A core file is never written: a handler
  * behind a pipe takes 0 for no limit, but not 1.
  */
 int launch_limits_apply(const struct launch_limits *limits, struct launch_error *error)
@@ -115,7 +117,7 @@ int launch_limits_apply(const struct launch_limits *limits, struct launch_error 
 	rlim_t cpu = (limits->cpu_ms + 999) / 1000;
 	int failed = lower(RLIMIT_CORE, 1, 1);
 
-	if (!failed && limits->memory)
+	if (!failed && limits->memory_is_set)
 		failed = lower(RLIMIT_DATA, limits->memory * 2 + 256 * MEGABYTE,
 			       limits->memory * 2 + 256 * MEGABYTE);
 	if (!failed && cpu)

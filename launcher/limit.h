@@ -11,6 +11,7 @@ struct launch_limits {
 	uint64_t cpu_ms;
 	uint64_t cpu_percent;
 	uint64_t memory;
+	bool memory_is_set; /* by the policy: the preset is no reason to bound address space */
 	uint64_t processes;
 	uint64_t open_files;
 	uint64_t file_size;

@@ -143,6 +143,7 @@ unsigned short launch_listen_filter(const struct launch_wishes *wishes,
 					      offsetof(struct seccomp_data, nr)));
 	for (int i = 0; i < LAUNCH_CALL_COUNT; i++)
 		put_call(&to, wishes, (enum launch_call_index)i);
+	to.len += launch_filter_sockets(wishes, to.code + to.len);
 	put_return(&to, SECCOMP_RET_ALLOW);
 	return to.len;
 }

@@ -13,12 +13,6 @@
 #include "report.h"
 #include "watch.h"
 
-/* What [syscalls] says, by row of syscalls.def. */
-struct launch_wishes {
-	bool allowed[LAUNCH_CALL_COUNT];
-	bool denied[LAUNCH_CALL_COUNT];
-};
-
 /*
  * Puts the notify filter on the calling thread. Returns the listener's descriptor, or a negative
  * errno: -EBUSY or -EPERM inside another sandbox, which has one already.

@@ -22,6 +22,7 @@ enum {
 	OPT_NO_SHIM,
 	OPT_NAME,
 	OPT_WRAP,
+	OPT_WRAPPED,
 	OPT_KEY = 1000
 };
 
@@ -65,6 +66,9 @@ static const struct {
 	  "TOOL",
 	  "write a wrapper that runs TOOL under these options" },
 	{ { NULL, required_argument, NULL, 'o' }, "DIR", "with --wrap: where to" },
+	{ { "wrapped", required_argument, NULL, OPT_WRAPPED },
+	  "FILE",
+	  "for wrappers: find the tool past this file" },
 	{ { NULL, required_argument, NULL, 'c' },
 	  "TEXT",
 	  "run TEXT by sh -c, for use as a shell; so do -l and -i" },
@@ -82,11 +86,15 @@ static const struct {
 	enum sbx_key key;
 	int has_arg;
 	const char *value; /* without an argument */
+	const char *help; /* where the key's own does not fit, else NULL */
 } special[] = {
-	{ SBX_KEY_sandbox_protect, no_argument, "no" },
-	{ SBX_KEY_errors_suggest, no_argument, "no" },
-	{ SBX_KEY_errors_explain, no_argument, "all" },
-	{ SBX_KEY_sandbox_complain, optional_argument, "paths, exec, network, syscalls" },
+	{ SBX_KEY_sandbox_protect, no_argument, "no",
+	  "lift the default protections inside writable places" },
+	{ SBX_KEY_errors_suggest, no_argument, "no",
+	  "leave out the line that would allow what was refused" },
+	{ SBX_KEY_errors_explain, no_argument, "all",
+	  "explain what libc and the loader do inside themselves too, slower" },
+	{ SBX_KEY_sandbox_complain, optional_argument, "paths, exec, network, syscalls", NULL },
 };
 
 static int has_arg(enum sbx_key key, const char **value)
@@ -209,6 +217,9 @@ static int take_own(struct launch_options *options, int option, char *arg,
 	case OPT_WRAP:
 		options->wrap = arg;
 		return 0;
+	case OPT_WRAPPED:
+		options->wrapped = arg;
+		return 0;
 	case 'o':
 		options->output = arg;
 		return 0;
@@ -262,18 +273,19 @@ static const char *near_option(const struct option *table, const char *text)
 
 static int complain(const struct option *table, int option, char **args, struct launch_error *error)
 {
-	const char *text = args[optind - 1];
-	const char *near;
+	const char *text = args[optind - 1], *near;
+	char name[64];
 
 	if (option == ':')
 		return launch_fail(error, EINVAL, "option '%s' needs a value", text);
 	if (optopt && optopt < 256)
 		return launch_fail(error, EINVAL, "unknown option '-%c'", optopt);
-	near = near_option(table, text + strspn(text, "-"));
+	(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, "="), text);
+	near = near_option(table, name + strspn(name, "-"));
 	if (near)
 		return launch_fail(error, EINVAL, "unknown option '%s' (did you mean '--%s'?)",
-				   text, near);
-	return launch_fail(error, EINVAL, "unknown option '%s'", text);
+				   name, near);
+	return launch_fail(error, EINVAL, "unknown option '%s'", name);
 }
 
 /* sbx-launch -c TEXT [NAME [ARGUMENT]...], as a shell is called. */
@@ -335,6 +347,76 @@ void launch_options_done(struct launch_options *options)
 	free(options->own_argv);
 	for (size_t i = 0; i < options->own_count; i++)
 		free(options->own_values[i]);
+}
+
+/* "--memory=1G", or "--no-protect" for an option that says a value by itself. */
+static int write_setting(const struct sbx_assign *setting, void (*put)(FILE *, const char *),
+			 FILE *to)
+{
+	const char *value;
+	char *word;
+	int takes = required_argument;
+
+	for (int key = 0; key < SBX_KEY_COUNT; key++)
+		if (strcmp(sbx_keys[key].option, setting->option) == 0)
+			takes = has_arg((enum sbx_key)key, &value);
+	if (takes == no_argument) {
+		put(to, setting->option);
+		return 0;
+	}
+	if (asprintf(&word, "%s=%s", setting->option, setting->value) < 0)
+		return -ENOMEM;
+	put(to, word);
+	free(word);
+	return 0;
+}
+
+static void write_fd(const char *option, int fd, void (*put)(FILE *, const char *), FILE *to)
+{
+	char word[32];
+
+	(void)snprintf(word, sizeof(word), "%s=%d", option, fd);
+	put(to, word);
+}
+
+int launch_options_write(const struct launch_options *options, void (*put)(FILE *, const char *),
+			 FILE *to)
+{
+	static const char *const voices[] = { "-qq", "-q", NULL, "-v" };
+	const struct {
+		bool on;
+		const char *word;
+	} flags[] = {
+		{ options->json, "--json" },
+		{ options->load.trust, "--trust" },
+		{ options->no_shim, "--no-shim" },
+	};
+	int failed = 0;
+
+	if (voices[options->voice])
+		put(to, voices[options->voice]);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (flags[i].on)
+			put(to, flags[i].word);
+	if (options->log_fd >= 0)
+		write_fd("--log-fd", options->log_fd, put, to);
+	for (size_t i = 0; i < options->keep_count; i++)
+		write_fd("--keep-fd", options->keep_fds[i], put, to);
+	if (options->name) {
+		put(to, "--name");
+		put(to, options->name);
+	}
+	for (size_t i = 0; !failed && i < options->load.option_count; i++)
+		failed = write_setting(&options->load.options[i], put, to);
+	return failed;
+}
+
+static const char *help_of(enum sbx_key key)
+{
+	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++)
+		if (special[i].key == key && special[i].help)
+			return special[i].help;
+	return sbx_keys[key].help;
 }
 
 /* What stands for a value in --help. */
@@ -403,7 +485,7 @@ void launch_options_help(void)
 		takes = has_arg((enum sbx_key)key, &value);
 		print_option(sbx_keys[key].option + 2,
 			     takes == no_argument ? NULL : value_name((enum sbx_key)key),
-			     takes == optional_argument, OPT_KEY, sbx_keys[key].help);
+			     takes == optional_argument, OPT_KEY, help_of((enum sbx_key)key));
 	}
 	printf("\nExit status: the command's own; 128+N when signal N ended it; 124 timeout or "
 	       "CPU\n"

@@ -8,6 +8,8 @@
 
 #include "launch.h"
 
+#include <stdio.h>
+
 struct launch_options {
 	struct sbx_load load; /* files, settings and the command's name; owns its lists */
 	char **argv; /* the command and its arguments, NULL-terminated; NULL when there is none */
@@ -22,6 +24,7 @@ struct launch_options {
 	const char *name; /* of the run, for --doctor and logs */
 	const char *wrap; /* the tool to write a wrapper for */
 	const char *output; /* where to */
+	const char *wrapped; /* the wrapper that calls us, or NULL */
 	char *shell_text; /* of -c */
 	bool shell_login;
 	bool shell_interactive;
@@ -45,6 +48,13 @@ int launch_options_set(struct launch_options *options, const char *section, cons
 /* The same with a value that is freed with the options. */
 int launch_options_own(struct launch_options *options, const char *section, const char *key,
 		       char *value, const char *option);
+
+/*
+ * Calls 'put' for every word that says the same on another command line: "-v", "--memory=1G". Policy
+ * files, --wrap and what only makes sense once (--dry-run, -c) are left to the caller.
+ */
+int launch_options_write(const struct launch_options *options, void (*put)(FILE *, const char *),
+			 FILE *to);
 
 void launch_options_help(void);
 

@@ -131,7 +131,6 @@ static const struct {
 	{ SBX_KEY_sandbox_isolate, 0, "namespaces are not made yet" },
 	{ SBX_KEY_sandbox_complain, 0, "what is refused by the kernel cannot only be reported" },
 	{ SBX_KEY_limits_disk, 0, "it takes a mounted private tmp" },
-	{ SBX_KEY_network_unix_datagram, 0, "no layer decides by destination yet" },
 };
 
 static int check_settings(const struct launch *launch, struct launch_error *error)
@@ -331,11 +330,18 @@ static void note_gaps(const struct launch *launch, struct note *notes, size_t *c
 	for (const struct launch_gap *gap = launch_landlock_gaps; gap->abi; gap++)
 		if (launch->abi < gap->abi)
 			note(notes, count, "left out", gap->what);
+	note(notes, count, "left out",
+	     "modes, owners and times of files, also of those that cannot be written: ordinary "
+	     "permissions only");
 	if (has_rule(launch, SBX_RULE_PROTECT))
 		note(notes, count, "left out",
 		     "default protections inside writable places (.git/hooks, shell start-up "
 		     "files, "
 		     "editor settings): Landlock cannot except a file from a folder");
+	if (sbx_network_mode(launch->image) != SBX_NETWORK_FULL)
+		note(notes, count, "left out",
+		     "connecting to UNIX stream sockets by path: what may be reached outside by "
+		     "ordinary permissions can be reached");
 	if (launch->place.tmp[0])
 		note(notes, count, "left out",
 		     "private tmp is $TMPDIR alone: /tmp, /var/tmp and /dev/shm are refused, not "
@@ -344,10 +350,10 @@ static void note_gaps(const struct launch *launch, struct note *notes, size_t *c
 
 static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 {
-	static const char *const modes[] = {
-		"none: TCP connect and listen by Landlock, every other kind of socket by seccomp",
-		"by rules", "full: nothing is in the way"
-	};
+	static const char *const modes[] = { "none: TCP connect and listen by Landlock; UDP, UNIX "
+					     "datagrams and other families by "
+					     "seccomp",
+					     "by rules", "full: nothing is in the way" };
 	size_t count = 0, rules = 0;
 	char text[400];
 

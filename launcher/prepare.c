@@ -18,8 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static int complain_load(const struct sbx_errors *errors, int error)
 {
 	for (size_t i = 0; i < errors->count; i++) {
@@ -229,8 +227,7 @@ static int make_run(struct launch *launch)
 	struct launch_error error;
 
 	if (launch_limits_read(launch->image, &launch->limits, &error) < 0 ||
-	    launch_filter_wishes(launch->image, launch->wishes.allowed, launch->wishes.denied,
-				 &error) < 0 ||
+	    launch_filter_wishes(launch->image, &launch->wishes, &error) < 0 ||
 	    settle_workdir(launch, &error) < 0 || launch_plan_make(launch, &error) < 0 ||
 	    open_log(launch, &error) < 0)
 		return fail(&error, EXIT_LAUNCH);
@@ -242,6 +239,20 @@ static int make_run(struct launch *launch)
 	    build_env(launch, &error) < 0 || open_places(launch, &error) < 0)
 		return fail(&error, EXIT_LAUNCH);
 	return 0;
+}
+
+/* A wrapper that is met inside a sandbox does not nest: the tool runs as if it were not there. */
+static int pass_on(const struct launch *launch)
+{
+	struct launch_error error;
+	int code;
+
+	launch_command_exec(&launch->command, launch->command.file, launch->options.argv, environ);
+	code = errno;
+	(void)launch_fail(&error, code, "cannot execute '%s': %s%s", launch->command.file,
+			  strerror(code),
+			  code == EACCES ? " (sbx-policy check exec says what is allowed)" : "");
+	return fail(&error, code == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
 
 static int usage(const char *text)
@@ -258,6 +269,10 @@ int launch_prepare(struct launch *launch, int count, char **args)
 	*launch = (struct launch){ .log_fd = -1, .place = { .lock = -1 } };
 	if (launch_options_init(&launch->options, count, args, &error) < 0)
 		return usage(error.text);
+	if (launch->options.output && !launch->options.wrap)
+		return usage("-o needs --wrap");
+	if (launch->options.clean && !launch->options.doctor)
+		return usage("--clean needs --doctor");
 	if (launch->options.help || launch->options.version || launch->options.doctor ||
 	    launch->options.wrap)
 		return 0;
@@ -265,9 +280,12 @@ int launch_prepare(struct launch *launch, int count, char **args)
 		return usage("no command was given");
 	if (check_kept(launch, &error) < 0)
 		return fail(&error, EXIT_USAGE);
-	failed = launch_command_find(launch->options.argv[0], &launch->command, &error);
+	failed = launch_command_find(launch->options.argv[0], launch->options.wrapped,
+				     &launch->command, &error);
 	if (failed < 0)
 		return fail(&error, failed == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+	if (launch->options.wrapped && launch_wrap_is_inside())
+		return pass_on(launch);
 	if (allow_command(launch) < 0)
 		return fail(&(struct launch_error){ "out of memory" }, EXIT_LAUNCH);
 	status = load_for_user(launch);

@@ -25,6 +25,7 @@
 #define GRACE_EXIT_MS 500 /* for what the program leaves behind, after SIGTERM */
 #define GRACE_LIMIT_MS 2000 /* for a tree that met a limit */
 #define PIECE 65536
+#define RESTORED (-2) /* for 'saved'; -1: there was none */
 
 enum phase {
 	PHASE_RUN,
@@ -115,7 +116,7 @@ static void redirect(struct supervisor *super)
 static void restore_streams(struct supervisor *super)
 {
 	for (int i = 0; i < 2; i++) {
-		if (!super->launch->options.json)
+		if (!super->launch->options.json || super->saved[i] == RESTORED)
 			continue;
 		if (super->saved[i] >= 0)
 			(void)dup2(super->saved[i], i + 1);
@@ -123,7 +124,7 @@ static void restore_streams(struct supervisor *super)
 			(void)close(i + 1);
 		if (super->saved[i] >= 0)
 			(void)close(super->saved[i]);
-		super->saved[i] = -1;
+		super->saved[i] = RESTORED;
 	}
 }
 
@@ -405,6 +406,8 @@ static void loop(struct supervisor *super)
 /* Nobody is left, so that the pipes have an end. */
 static void drain(struct supervisor *super)
 {
+	while (super->ready[FROM_STATUS].fd >= 0 && poll(&super->ready[FROM_STATUS], 1, 0) > 0)
+		take_status(super);
 	for (int i = 0; i < 2; i++)
 		while (super->ready[FROM_STDOUT + i].fd >= 0) {
 			struct pollfd *from = &super->ready[FROM_STDOUT + i];

@@ -37,26 +37,44 @@ static uint64_t ticks_to_ms(unsigned long long ticks)
 	return ticks * 1000 / (unsigned long long)(per_second > 0 ? per_second : 100);
 }
 
+/* Fields of /proc/PID/stat, by their numbers in proc(5). */
+enum {
+	STAT_STATE = 3,
+	STAT_PARENT = 4,
+	STAT_UTIME = 14,
+	STAT_STIME,
+	STAT_CUTIME,
+	STAT_CSTIME,
+	STAT_THREADS = 20,
+	STAT_START = 22,
+	STAT_RSS = 24,
+	STAT_FIELDS
+};
+
 /* The name may have anything in it, parentheses too; behind the last one all is numbers. */
 static bool parse_stat(const char *text, struct launch_task *task)
 {
 	const char *at = strrchr(text, ')');
-	unsigned long long utime, stime, start;
-	long long cutime, cstime, threads, rss;
-	int parent;
+	unsigned long long fields[STAT_FIELDS];
 
-	if (!at || sscanf(at,
-			  ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld %*d "
-			  "%*d %lld %*d %llu %*u %lld",
-			  &task->state, &parent, &utime, &stime, &cutime, &cstime, &threads, &start,
-			  &rss) != 9)
+	if (!at || at[1] != ' ' || !at[2])
 		return false;
-	task->parent = parent;
-	task->cpu_ms = ticks_to_ms(utime + stime);
-	task->reaped_ms = ticks_to_ms((unsigned long long)(cutime + cstime));
-	task->threads = threads > 0 ? (unsigned int)threads : 1;
-	task->start = start;
-	task->rss = rss > 0 ? (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+	task->state = at[2];
+	at += 3;
+	for (int i = STAT_PARENT; i < STAT_FIELDS; i++) {
+		char *end;
+
+		fields[i] = strtoull(at, &end, 10);
+		if (end == at)
+			return false;
+		at = end;
+	}
+	task->parent = (pid_t)fields[STAT_PARENT];
+	task->cpu_ms = ticks_to_ms(fields[STAT_UTIME] + fields[STAT_STIME]);
+	task->reaped_ms = ticks_to_ms(fields[STAT_CUTIME] + fields[STAT_CSTIME]);
+	task->threads = fields[STAT_THREADS] ? (unsigned int)fields[STAT_THREADS] : 1;
+	task->start = fields[STAT_START];
+	task->rss = fields[STAT_RSS] * (uint64_t)sysconf(_SC_PAGESIZE);
 	return true;
 }
 

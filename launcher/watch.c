@@ -374,6 +374,11 @@ enum launch_limit launch_watch_look(struct launch_watch *watch, struct launch_hi
 	see(watch, &used);
 	if (memory_is_over(watch))
 		return report_hit(watch, LIMIT_MEMORY, limits->memory, watch->memory_peak, hit);
+	/* Where births are not told, nobody can be refused one: who is too many ends the run. */
+	if (!watch->notified && limits->processes &&
+	    launch_tree_tasks(&watch->tree) > limits->processes)
+		return report_hit(watch, LIMIT_PROCESSES, limits->processes,
+				  launch_tree_tasks(&watch->tree), hit);
 	if (limits->cpu_ms && watch->cpu_ms >= limits->cpu_ms)
 		return report_hit(watch, LIMIT_CPU, limits->cpu_ms, watch->cpu_ms, hit);
 	if (!throttle(watch, now, used)) {

@@ -59,6 +59,23 @@ bool sbx_program_is_runnable(const char *path, char out[PATH_MAX])
 	return true;
 }
 
+/* The mark stands behind the launcher's name, in which a quote is written as four characters. */
+bool sbx_program_is_wrapper(const char *path)
+{
+	static const size_t start = sizeof(SBX_WRAPPER_START) - 1;
+	char text[4 * PATH_MAX];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t len = fd < 0 ? -1 : read(fd, text, start);
+
+	if (len == (ssize_t)start && !memcmp(text, SBX_WRAPPER_START, start))
+		len = read(fd, text, sizeof(text));
+	else
+		len = -1;
+	if (fd >= 0)
+		(void)close(fd);
+	return len > 0 && memmem(text, (size_t)len, SBX_WRAPPER_MARK, sizeof(SBX_WRAPPER_MARK) - 1);
+}
+
 /* Whether 'path' is 'folder' or lies below it; returns what follows, without the slash, or NULL. */
 static const char *below(const char *path, const char *folder)
 {
@@ -127,7 +144,7 @@ static void set_prefix(struct sbx_program *program)
 	program->prefix[0] = '\0';
 }
 
-/* Takes the program at 'path', or what is behind it. False: the search goes on. */
+/* Takes the program at 'path', or what is behind it. False: the search goes on, as at wrappers. */
 static bool try_path(const char *name, const char *path, const char *workdir,
 		     struct sbx_program *program)
 {
@@ -135,7 +152,7 @@ static bool try_path(const char *name, const char *path, const char *workdir,
 	char real[PATH_MAX];
 	enum sbx_shim shim;
 
-	if (!sbx_program_is_runnable(path, real))
+	if (!sbx_program_is_runnable(path, real) || sbx_program_is_wrapper(real))
 		return false;
 	shim = sbx_shim_follow(name, path, real, workdir, &behind);
 	if (!program->manager[0])

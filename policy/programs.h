@@ -7,6 +7,7 @@
 #define SBX_PROGRAMS_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct sbx_program {
@@ -21,6 +22,14 @@ struct sbx_program {
  */
 int sbx_program_find(const char *name, const char *path_list, const char *workdir,
 		     struct sbx_program *out);
+
+/*
+ * How a wrapper begins that 'sbx-launch --wrap' wrote, and what follows the launcher's name in it.
+ * Wrappers stand in front of programs in PATH; whoever looks for a program looks past them.
+ */
+#define SBX_WRAPPER_START "#!/bin/sh\nexec '"
+#define SBX_WRAPPER_MARK "' --wrapped \"$0\" "
+bool sbx_program_is_wrapper(const char *path);
 
 /* The bundled profile for a command ("node" for /usr/bin/node), or NULL. */
 const char *sbx_program_profile(const char *command);

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The examples do what they say: policies pass their own tests, the C program asks, the demo runs.
+# The examples do what they say: policies pass their own tests, the C program asks, the demos run, and
+# what is to be verified holds.
 set -u
 : "${SBX_TOP:=$PWD}" "${SBX_BUILD:=$PWD/build/release}"
 dir=$(mktemp -d)
@@ -86,4 +87,44 @@ grep -q "^sbx: Can connect to 'api.github.com:443'" "$dir/out" &&
 result $? 'it shows what is allowed, what is refused, and the tests'
 ! grep -q $'\e' "$dir/out"
 result $? 'without colours where there is no terminal'
+
+"$SBX_TOP/examples/node-app/demo.sh" >"$dir/out" 2>&1
+result $? 'the demo of node-app runs'
+grep -qx 'wrote out/report.md' "$dir/out" && grep -qx 'Total: 95.40' "$dir/out"
+result $? 'the program did its work'
+grep -qx 'could not read /etc/passwd: EACCES' "$dir/out" &&
+	grep -q "^sbx: Cannot read '/etc/passwd': path is outside the sandbox" "$dir/out"
+result $? 'and what it was refused is explained'
+cp -a "$SBX_TOP/examples/node-app" "$dir/app" && rm -f "$dir/app/out/report.md"
+(cd "$dir/app" && printf 'write = .\n' | sed '/^write = /r /dev/stdin' policy.ini >wide.ini &&
+	"$SBX_BUILD/bin/sbx-launch" -p wide.ini -- node app.js) >"$dir/out" 2>&1
+[ $? -eq 125 ] && [ ! -e "$dir/app/out/report.md" ] && grep -q 'must not be writable by the program' "$dir/out"
+result $? 'a policy that its program could write is refused, as README.md says'
+
+"$SBX_TOP/examples/wrap/demo.sh" >"$dir/out" 2>&1
+result $? 'the demo of wrap runs'
+grep -qx 'Demo: First' "$dir/out" && grep -qx 'Demo: Second' "$dir/out" &&
+	grep -qx 'git ended with 1' "$dir/out"
+result $? 'git works behind its wrapper'
+grep -qx 'the hook got nothing' "$dir/out" && ! grep -q 'private key' "$dir/out"
+result $? 'and its hook is in the sandbox'
+
+"$SBX_TOP/examples/verify/verify.sh" >"$dir/out" 2>&1
+result $? 'verify.sh finds nothing wrong'
+grep -Eq '^[0-9]+ passed, 0 failed, [0-9]+ skipped$' "$dir/out"
+result $? 'and counts it'
+missing=''
+for what in 'not root when told so' 'no privileges to gain' 'sudo blocked' '/etc read-only' '/usr read-only' \
+	'timeout enforced' 'tmp writable' 'python works' 'node works' 'bash works' 'ruby works' \
+	'exit codes preserved' 'rm -rf of the world harmless'; do
+	grep -Eq "^  (pass|skip)  $what  " "$dir/out" || missing+=" '$what'"
+done
+[ -z "$missing" ] || echo "# missing:$missing"
+[ -z "$missing" ]
+result $? 'every promise has its row'
+for folder in "$SBX_TOP"/examples/*/; do
+	[ -s "$folder/README.md" ] || echo "$folder"
+done >"$dir/out"
+[ ! -s "$dir/out" ]
+result $? 'every example has a README.md'
 echo "1..$count"

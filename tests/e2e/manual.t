@@ -12,6 +12,7 @@ export LC_ALL=C.UTF-8 MANWIDTH=80
 mkdir "$HOME"
 page1=$SBX_BUILD/share/man/man1/sbx-policy.1
 page5=$SBX_BUILD/share/man/man5/sbx-policy.5
+launch1=$SBX_BUILD/share/man/man1/sbx-launch.1
 count=0
 
 result() # STATUS NAME
@@ -54,7 +55,7 @@ each_listed() # TEXT WORD...
 }
 
 cd "$SBX_TOP" || exit
-for page in "$page1" "$page5"; do
+for page in "$page1" "$page5" "$launch1"; do
 	name=${page##*/}
 	[ -s "$page" ] && ! grep -n '@[A-Z]*@' "$page" >"$dir/out"
 	result $? "$name is there, and nothing in it is left to fill in"
@@ -76,6 +77,7 @@ for page in "$page1" "$page5"; do
 done
 plain "$page1" >"$dir/page1"
 plain "$page5" >"$dir/page5"
+plain "$launch1" >"$dir/launch1"
 
 sbx-policy --help >"$dir/help"
 mapfile -t commands < <(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$dir/help")
@@ -102,21 +104,52 @@ mapfile -t profiles < <(cd policy/profiles && printf '%s\n' *.ini | sed 's/\.ini
 each_listed "$dir/page5" "${profiles[@]}"
 result $? 'and every profile'
 
-for file in policy/*.[ch] policy/*.def; do
+# sbx-launch: options of its own and of keys.def, limits, and every end that a run can have.
+sbx-launch --help >"$dir/help"
+mapfile -t options < <(sed -n 's/^  [ -][a-z ],\{0,1\} *\(--[a-z-]*\).*/\1/p' "$dir/help")
+mapfile -t letters < <(sed -n 's/^  \(-[a-z]\)[, ].*/\1/p' "$dir/help")
+mapfile -t statuses < <(sed -n '/^Exit status:/,$p' "$dir/help" | grep -Eo '[0-9]+\+?N?' | sort -u |
+	grep -vx -e 1 -e 5 | sed 's/+/[+]/')
+mapfile -t limits < <(sed -n 's/^KEY(limits, \([a-z_]*\),.*/\1/p' policy/keys.def)
+[ ${#options[@]} -gt 45 ] && [ ${#letters[@]} -gt 5 ] && each_listed "$dir/launch1" "${options[@]}" "${letters[@]}"
+result $? 'sbx-launch(1) has every option'
+# And no other: what is in the manual is in --help.
+sed -n '/^OPTIONS$/,/^THE RUN$/s/\(--[a-z-]*\)/\n\1\n/gp' "$dir/launch1" | grep -x -- '--[a-z-]*[a-z]' | sort -u |
+	while read -r option; do
+		grep -q -- "$option\([^a-z-]\|\$\)" "$dir/help" || echo "unknown: $option"
+	done >"$dir/out"
+[ ! -s "$dir/out" ]
+result $? 'and no option that is none'
+[ ${#statuses[@]} -gt 5 ] && each_listed "$dir/launch1" "${statuses[@]}"
+result $? 'every exit status'
+[ ${#limits[@]} -gt 7 ] && each_listed "$dir/launch1" "${limits[@]}"
+result $? 'every limit'
+mapfile -t numbers < <(sed -n '/numbers\[\] = {/,/};/p' launcher/run.c | grep -Eo 'SIG[A-Z0-9]+' |
+	sed 's/SIG//' | grep -vx CHLD)
+[ ${#numbers[@]} -gt 8 ] && each_listed "$dir/launch1" "${numbers[@]}"
+result $? 'and every signal that is passed on'
+
+for file in policy/*.[ch] policy/*.def launcher/*.[ch] launcher/*.def; do
 	name=${file##*/}
 	case $name in
 	cmd_*) continue ;;
-	*.h) [ ! -e "policy/${name%.h}.c" ] || continue ;;
+	*.h) [ ! -e "${file%.h}.c" ] || continue ;;
 	esac
-	grep -qF "$name" ARCHITECTURE.md || echo "missing: $name"
+	grep -qF "$name" ARCHITECTURE.md || echo "missing: $file"
 done >"$dir/out"
 [ ! -s "$dir/out" ]
-result $? 'ARCHITECTURE.md has every file of policy/'
+result $? 'ARCHITECTURE.md has every file of policy/ and launcher/'
 
-# Runs each "$ command" of a file's console blocks, and compares what follows it.
+# Runs each "$ command" of a file's console blocks, and compares what follows it. A "cd" by itself goes
+# there from the top, for all that follow.
 compare()
 {
 	[ -n "$command" ] || return 0
+	if [[ $command =~ ^cd\ [a-z/-]+$ ]]; then
+		folder=${command#cd }
+		command=''
+		return
+	fi
 	(cd "$folder" && bash -c "$command") >"$dir/real" 2>&1
 	printf '%s' "$expected" | diff - "$dir/real" >"$dir/out"
 	result $? "$file: $command"
@@ -144,9 +177,10 @@ run_blocks() # FILE FOLDER
 	done <"$file"
 }
 
-run_blocks README.md examples/portfolio
+run_blocks README.md .
 run_blocks examples/query-c/README.md examples/portfolio
 run_blocks examples/agent/README.md examples/agent
+run_blocks examples/node-app/README.md examples/node-app
 
 # Taken out of a block that begins with the line given.
 block() # FIRST LINE, FILE

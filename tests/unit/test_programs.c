@@ -102,6 +102,32 @@ static void test_path_search(void)
 	   "a failure leaves the result alone");
 }
 
+static void test_wrappers(void)
+{
+	static const char start[] = SBX_WRAPPER_START "/usr/bin/sbx-launch";
+	const char *work = tree_dir("wrap/work");
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s%s-- 'tool' \"$@\"\n", start, SBX_WRAPPER_MARK);
+	tree_file("wrap/a/bin/tool", text, 0755);
+	tree_link("wrap/b/bin/tool", "../../a/bin/tool");
+	program("wrap/c/bin/tool");
+	is(find("tool", path_of("wrap/a/bin", "wrap/b/bin", "wrap/c/bin"), work), "wrap/c/bin/tool",
+	   "a wrapper of ours, and a link to it, are passed over");
+	is(inside(found.prefix), "wrap/c", "and its folder is not the program's own");
+	is(find("tool", path_of("wrap/a/bin", NULL, NULL), work), "none",
+	   "a wrapper alone is no program");
+	is(find(tree_path("wrap/a/bin/tool"), "", work), "wrap/a/bin/tool",
+	   "one that is named by its path is what runs");
+	snprintf(text, sizeof(text), "%s' -- 'tool' \"$@\"\n", start);
+	tree_file("wrap/d/bin/tool", text, 0755);
+	is(find("tool", path_of("wrap/d/bin", "wrap/c/bin", NULL), work), "wrap/d/bin/tool",
+	   "a script that only begins like one is a program");
+	tree_file("wrap/e/bin/tool", "", 0755);
+	is(find("tool", path_of("wrap/e/bin", "wrap/c/bin", NULL), work), "wrap/e/bin/tool",
+	   "and so is an empty one");
+}
+
 static void test_prefix(void)
 {
 	program("home/bin/own");
@@ -433,6 +459,7 @@ int main(void)
 	tree_begin();
 	clean_environment();
 	test_path_search();
+	test_wrappers();
 	test_prefix();
 	test_pyenv();
 	test_hostile_versions();
