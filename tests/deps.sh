@@ -22,6 +22,7 @@ check command    npm          npm
 check command    ruby         ruby
 check command    man          man-db
 check command    mandoc       mandoc
+check command    musl-gcc     musl-tools
 check command    tmux         tmux
 check command    setsid       util-linux
 check command    pgrep        procps
