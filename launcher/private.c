@@ -297,7 +297,7 @@ static size_t describe(const struct sbx_image *image, const char *const *argv,
 	}
 	sbx_out_finish(&out);
 	sbx_out_init(&out, text, STATUS_MAX);
-	sbx_out_str(&out, "launcher ");
+	sbx_out_str(&out, SBX_IMAGE_TRAILER);
 	sbx_out_number(&out, (uint64_t)getpid());
 	sbx_out_str(&out, "\nsince ");
 	sbx_out_number(&out, start_of(getpid()));
@@ -617,7 +617,7 @@ static int list_folder(const struct base *base, const char *name, int found, voi
 	run.started = (time_t)status_number(status, "started ");
 	if (!run.started && !fstat(found, &stat))
 		run.started = stat.st_mtime;
-	run.launcher = living(found, (pid_t)status_number(status, "launcher "),
+	run.launcher = living(found, (pid_t)status_number(status, SBX_IMAGE_TRAILER),
 			      status_number(status, "since "));
 	listing->each(&run, listing->arg);
 	return 1;

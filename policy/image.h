@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #define SBX_IMAGE_MAGIC "sbx-img"
+#define SBX_IMAGE_TRAILER "launcher " /* how what a launcher writes behind an image begins */
 #define SBX_IMAGE_VERSION 1u
 #define SBX_NONE UINT32_MAX
 #define SBX_MAX_GLOBS 4096u /* inner nodes of patterns: two bitmaps of them stand on the stack */

@@ -109,15 +109,19 @@ static int read_all(int fd, char *bytes, size_t size)
 	return 0;
 }
 
-/* The launcher writes more behind the image. */
+/* The launcher writes more behind the image; nobody else has a reason to. */
 static size_t image_size(const char *bytes, size_t size)
 {
+	const size_t trailer = strlen(SBX_IMAGE_TRAILER);
 	struct sbx_image head;
 
 	if (size < sizeof(head))
 		return size;
 	memcpy(&head, bytes, sizeof(head));
-	return head.size < size ? head.size : size;
+	if (head.size > size || size - head.size < trailer ||
+	    memcmp(bytes + head.size, SBX_IMAGE_TRAILER, trailer) != 0)
+		return size;
+	return head.size;
 }
 
 int sbx_load_running(struct sbx_policy **policy)

@@ -28,9 +28,7 @@ left()
 # Waits until a command succeeds, for five seconds at most.
 eventually() # COMMAND...
 {
-	local i
-
-	for i in $(seq 100); do
+	for _ in $(seq 100); do
 		"$@" && return
 		sleep 0.05
 	done
@@ -131,7 +129,7 @@ base=$DIR/sbx
 SEED=${SBX_SEED:-$RANDOM}
 RANDOM=$SEED
 echo "# SBX_SEED=$SEED"
-for i in $(seq 100); do
+for _ in $(seq 100); do
 	"$LAUNCH" -qq -- bash -c "sleep $mark & setsid sleep $mark & exec sleep $mark" 2>/dev/null &
 	pid=$!
 	sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"

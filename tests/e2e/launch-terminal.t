@@ -3,6 +3,7 @@
 #
 # At a terminal: shells and interpreters inside are used as they are outside. Ctrl-C reaches the
 # program alone, Ctrl-Z and fg work, and a window may change its size.
+# shellcheck disable=SC2016 # what others shall expand
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . "${SBX_TOP:-.}/tests/e2e/lib.sh"

@@ -165,7 +165,15 @@ static const struct {
 	{ "READ_IMPLIES_EXEC, high", __SNR_personality, { HIGH | 0x0400000 }, 0, EPERM, EPERM },
 	{ "a UNIX socket", __SNR_socket, { AF_UNIX, SOCK_STREAM }, 0, 0, 0 },
 	{ "a TCP socket", __SNR_socket, { AF_INET, SOCK_STREAM | SOCK_CLOEXEC }, 0, 0, 0 },
-	{ "a UDP socket", __SNR_socket, { AF_INET, SOCK_DGRAM, IPPROTO_UDP }, 0, 0, 0 },
+	{ "a UDP socket", __SNR_socket, { AF_INET, SOCK_DGRAM, IPPROTO_UDP }, 0, EACCES, 0 },
+	{ "UDP, high", __SNR_socket, { HIGH | AF_INET6, HIGH | SOCK_DGRAM }, 0, EACCES, 0 },
+	{ "a UNIX datagram socket", __SNR_socket, { AF_UNIX, SOCK_DGRAM }, 0, EACCES, 0 },
+	{ "a pair of those",
+	  __SNR_socketpair,
+	  { AF_UNIX, SOCK_DGRAM, 0, 0 },
+	  EFAULT,
+	  EFAULT,
+	  EFAULT },
 	{ "a routing socket", __SNR_socket, { AF_NETLINK, SOCK_RAW, 0 }, 0, 0, 0 },
 	{ "a SOCK_DIAG socket", __SNR_socket, { AF_NETLINK, SOCK_RAW, 4 }, -1, EPERM, EPERM },
 	{ "an MPTCP socket", __SNR_socket, { AF_INET, SOCK_STREAM, 262 }, -1, EPERM, EPERM },
@@ -261,6 +269,16 @@ static long make_unix_socket(void)
 	return socket(AF_UNIX, SOCK_STREAM, 0);
 }
 
+static long make_udp_socket(void)
+{
+	return socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+}
+
+static long make_unix_datagram_socket(void)
+{
+	return socket(AF_UNIX, SOCK_DGRAM, 0);
+}
+
 static long make_raw_socket(void)
 {
 	return socket(AF_INET, SOCK_RAW, IPPROTO_ICMP);
@@ -294,6 +312,12 @@ static void test_wishes(void)
 		{ "deny = @network", no_such_call, ENOSYS },
 		{ "deny = connect, sendto", make_unix_socket, 0 },
 		{ "deny = chmod, fchmodat, fchmodat2", change_mode, EPERM },
+		{ "[network]\nmode = none", make_udp_socket, EACCES },
+		{ "[network]\nmode = full", make_udp_socket, 0 },
+		{ "[network]\nmode = full", make_unix_datagram_socket, 0 },
+		{ "[network]\nunix_datagram = yes", make_unix_datagram_socket, 0 },
+		{ "[network]\nunix_datagram = yes", make_udp_socket, EACCES },
+		{ "[network]\nunix_datagram = no", make_unix_datagram_socket, EACCES },
 	};
 
 	for (size_t i = 0; i < COUNT(wishes); i++) {
