@@ -109,6 +109,11 @@ bool launch_call_asks(const struct launch_call *call)
 	return false;
 }
 
+bool launch_call_is_birth(enum launch_call_index call)
+{
+	return call == LAUNCH_CALL_clone || call == LAUNCH_CALL_fork || call == LAUNCH_CALL_vfork;
+}
+
 static bool holds(const struct launch_rule *rule, const uint64_t args[6])
 {
 	for (size_t i = 0; i < LAUNCH_TESTS && rule->tests[i].mask; i++) {

@@ -55,13 +55,16 @@ bool launch_call_asks(const struct launch_call *call);
 /* What to answer such a call. Arguments are registers: no other thread can change them. */
 enum launch_outcome launch_call_judge(const struct launch_call *call, const uint64_t args[6]);
 
+/* A new process or thread. */
+bool launch_call_is_birth(enum launch_call_index call);
+
 struct launch_program {
 	unsigned short len;
 	struct sock_filter code[BPF_MAXINSNS];
 };
 
 /*
- * Builds the base filter with libseccomp. loosened[i] says that row i is allowed whatever it says;
+ * Builds the base filter. loosened[i] says that row i is allowed whatever it says;
  * NULL loosens nothing. 'program' is undefined on failure.
  */
 int launch_filter_build(bool listening, const bool *loosened, struct launch_program *program);
@@ -78,13 +81,16 @@ struct launch_wishes {
 int launch_filter_wishes(const struct sbx_image *image, struct launch_wishes *wishes,
 			 struct launch_error *error);
 
-/*
- * Refuses kinds of sockets, given the call's number in the accumulator, and goes on behind itself for
- * other calls. Returns its length.
- */
-#define LAUNCH_SOCKETS_LEN 12
+/* Judges socket(2) by its kind: EACCES, or it passes here. Returns its length. */
+#define LAUNCH_SOCKETS_LEN 10
 unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
 				     struct sock_filter code[LAUNCH_SOCKETS_LEN]);
+
+/*
+ * The notify filter: births, and what is refused or denied, are asked about; kinds of sockets are
+ * refused; all else passes.
+ */
+int launch_filter_build_notify(const struct launch_wishes *wishes, struct launch_program *program);
 
 /* What the generator made of the table. */
 extern const struct sock_fprog launch_filter_listening;

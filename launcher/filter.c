@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -176,30 +175,6 @@ int launch_filter_check(const struct sbx_image *image, struct launch_error *erro
 	return launch_filter_wishes(image, &wishes, error);
 }
 
-unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
-				     struct sock_filter code[LAUNCH_SOCKETS_LEN])
-{
-	const uint32_t refuse = SECCOMP_RET_ERRNO | EACCES, type = 0xf;
-	const uint32_t args = offsetof(struct seccomp_data, args);
-	const struct sock_filter block[LAUNCH_SOCKETS_LEN] = {
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, LAUNCH_SOCKETS_LEN - 1),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, args + sizeof(uint64_t)),
-		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, type),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, args),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 2),
-		BPF_STMT(BPF_RET | BPF_K, wishes->no_udp ? refuse : SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, wishes->no_unix_datagram ? refuse : SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-
-	memcpy(code, block, sizeof(block));
-	return LAUNCH_SOCKETS_LEN;
-}
-
 static int load(const struct sock_fprog *program, struct launch_error *error)
 {
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program) == 0)
@@ -227,7 +202,7 @@ static int load_denied(const struct launch_wishes *wishes, struct launch_error *
 	enum {
 		HEAD = 4,
 		PER_CALL = 2,
-		TAIL = 1
+		TAIL = 2
 	};
 	struct sock_filter code[HEAD + PER_CALL * LAUNCH_CALL_COUNT + LAUNCH_SOCKETS_LEN + TAIL] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
@@ -247,6 +222,8 @@ static int load_denied(const struct launch_wishes *wishes, struct launch_error *
 		code[len++] =
 			(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
 	}
+	code[len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0,
+						   LAUNCH_SOCKETS_LEN);
 	len += launch_filter_sockets(wishes, code + len);
 	code[len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	return load(&(struct sock_fprog){ len, code }, error);

@@ -1,106 +1,180 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * syscalls.def becomes BPF. libseccomp makes the search tree over the numbers and the checks of the
- * architecture; what a call's arguments decide is appended by hand, as a tail per call, because
- * libseccomp can neither compare under a mask for "not equal" nor give one call an "otherwise".
+ * syscalls.def becomes BPF: a search tree over ranges of numbers that get the same answer, and a tail
+ * for each call whose arguments decide. (libseccomp's tree has a leaf for each call; this one has
+ * half of its instructions. The tests compare both.)
  *
- * In libseccomp's program a call with a tail answers SECCOMP_RET_TRACE with the number of its row.
- * These instructions are then replaced by jumps to the tail: none may be left, and none that
- * libseccomp made for another reason may exist.
+ * The tree also matters for what the kernel does when it loads a filter: it runs it once for every
+ * number, to learn which calls always pass.
+ *
+ * In the tree a call with a tail answers SECCOMP_RET_TRACE with the number of its row. These
+ * instructions are then replaced by jumps to the tail: none may be left.
  */
 #include "calls.h"
 
 #include <endian.h>
+#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
-static uint32_t call_action(const struct launch_call *call, bool listening)
+#define NUMBERS 512 /* every call of syscalls.def has a smaller one */
+#define FOREIGN 0x40000000u /* where x32 begins, on x86-64 */
+#define LONGEST 255 /* that a comparison can jump */
+
+/* Which filter is being built, and what the policy says to it. */
+struct build {
+	enum {
+		STANDALONE, /* the base filter, which refuses by itself */
+		LISTENING, /* the base filter before a notify filter, which refuses in words */
+		NOTIFY
+	} role;
+	const bool *loosened; /* or NULL */
+	const struct launch_wishes *wishes; /* of NOTIFY */
+	struct launch_program *program;
+};
+
+/* The answer to all uses of a call whose arguments do not matter; also to what has no row. */
+static uint32_t base_action(const struct build *build, enum launch_verdict verdict)
 {
-	switch (call->verdict) {
+	switch (verdict) {
 	case CALL_ALLOW:
-		return SCMP_ACT_ALLOW;
+		return SECCOMP_RET_ALLOW;
 	case CALL_REFUSE:
-		return listening ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM);
+		return build->role == LISTENING ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EPERM;
 	case CALL_EOPNOTSUPP:
-		return SCMP_ACT_ERRNO(EOPNOTSUPP);
+		return SECCOMP_RET_ERRNO | EOPNOTSUPP;
 	case CALL_ENOSYS:
 	case CALL_ARGS:
 		break;
 	}
-	return SCMP_ACT_ERRNO(ENOSYS);
+	return SECCOMP_RET_ERRNO | ENOSYS;
 }
 
-static int add_calls(scmp_filter_ctx context, bool listening, const bool *loosened)
+static uint32_t mark(size_t call)
 {
+	return SECCOMP_RET_TRACE | (uint32_t)call;
+}
+
+/* Asks about births, what is denied, and what the base filter leaves to us; no more than that. */
+static uint32_t notify_action(const struct build *build, const struct launch_call *call, size_t i)
+{
+	const struct launch_wishes *wishes = build->wishes;
+
+	if (wishes->denied[i] || launch_call_is_birth((enum launch_call_index)i))
+		return SECCOMP_RET_USER_NOTIF;
+	if (i == LAUNCH_CALL_socket && (wishes->no_udp || wishes->no_unix_datagram))
+		return mark(i);
+	if (!launch_call_asks(call) || wishes->allowed[i])
+		return SECCOMP_RET_ALLOW;
+	return call->verdict == CALL_ARGS ? mark(i) : SECCOMP_RET_USER_NOTIF;
+}
+
+static uint32_t call_action(const struct build *build, const struct launch_call *call, size_t i)
+{
+	if (build->role == NOTIFY)
+		return notify_action(build, call, i);
+	if (build->loosened && build->loosened[i])
+		return SECCOMP_RET_ALLOW;
+	return call->verdict == CALL_ARGS ? mark(i) : base_action(build, call->verdict);
+}
+
+/* Numbers from 'first' up to the next range. */
+struct range {
+	uint32_t first;
+	uint32_t action;
+};
+
+/* What each number is answered. Returns the number of ranges. */
+static int make_ranges(const struct build *build, struct range ranges[NUMBERS + 1])
+{
+	uint32_t actions[NUMBERS + 1];
 	size_t count;
 	const struct launch_call *calls = launch_calls(&count);
-	int error = 0;
+	int made = 0;
 
-	for (size_t i = 0; i < count && !error; i++) {
-		uint32_t action = call_action(&calls[i], listening);
-
-		if (loosened && loosened[i])
-			action = SCMP_ACT_ALLOW;
-		else if (calls[i].verdict == CALL_ARGS)
-			action = SCMP_ACT_TRACE((uint32_t)i);
-		else if (calls[i].verdict == CALL_ENOSYS)
-			continue; /* what has no rule is answered so */
+	for (size_t i = 0; i <= NUMBERS; i++)
+		actions[i] =
+			build->role == NOTIFY ? SECCOMP_RET_ALLOW : base_action(build, CALL_ENOSYS);
+	for (size_t i = 0; i < count; i++) {
+		if (calls[i].number >= NUMBERS)
+			return -E2BIG;
 		if (calls[i].number >= 0)
-			error = seccomp_rule_add_exact(context, action, calls[i].number, 0);
+			actions[calls[i].number] = call_action(build, &calls[i], i);
 	}
-	return error;
-}
-
-static int read_program(int fd, struct launch_program *program)
-{
-	ssize_t len = pread(fd, program->code, sizeof(program->code), 0);
-
-	if (len < 0)
-		return -errno;
-	program->len = (unsigned short)((size_t)len / sizeof(program->code[0]));
-	return len > 0 && program->len < BPF_MAXINSNS ? 0 : -E2BIG;
-}
-
-static int export_program(scmp_filter_ctx context, struct launch_program *program)
-{
-	int fd = memfd_create("filter", MFD_CLOEXEC);
-	int error;
-
-	if (fd < 0)
-		return -errno;
-	error = seccomp_export_bpf(context, fd);
-	if (!error)
-		error = read_program(fd, program);
-	close(fd);
-	return error;
-}
-
-static int build_tree(bool listening, const bool *loosened, struct launch_program *program)
-{
-	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
-	int error;
-
-	if (!context)
-		return -ENOMEM;
-	error = seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	if (!error)
-		error = seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	if (!error)
-		error = add_calls(context, listening, loosened);
-	if (!error)
-		error = export_program(context, program);
-	seccomp_release(context);
-	return error;
+	for (uint32_t i = 0; i <= NUMBERS; i++)
+		if (made == 0 || ranges[made - 1].action != actions[i])
+			ranges[made++] = (struct range){ i, actions[i] };
+	return made;
 }
 
 /* Room is checked once, in append_tail(). */
 static void emit(struct launch_program *program, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
 {
 	program->code[program->len++] = (struct sock_filter)BPF_JUMP(code, k, yes, no);
+}
+
+/* How many instructions the tree over some ranges takes. */
+static size_t tree_len(size_t count)
+{
+	size_t left = count / 2, len;
+
+	if (count == 1)
+		return 1;
+	len = tree_len(left);
+	return 1 + (len > LONGEST) + len + tree_len(count - left);
+}
+
+/* Smaller numbers to the left, which follows at once. */
+static void emit_tree(struct launch_program *program, const struct range *ranges, size_t count)
+{
+	size_t left = count / 2, len;
+
+	if (count == 1) {
+		emit(program, BPF_RET | BPF_K, ranges->action, 0, 0);
+		return;
+	}
+	len = tree_len(left);
+	if (len > LONGEST) {
+		emit(program, BPF_JMP | BPF_JGE | BPF_K, ranges[left].first, 0, 1);
+		emit(program, BPF_JMP | BPF_JA, (uint32_t)len, 0, 0);
+	} else {
+		emit(program, BPF_JMP | BPF_JGE | BPF_K, ranges[left].first, (uint8_t)len, 0);
+	}
+	emit_tree(program, ranges, left);
+	emit_tree(program, ranges + left, count - left);
+}
+
+/* Another architecture, and x32, which calls itself x86-64, end the process, by the base filter. */
+static void emit_head(struct launch_program *program, bool base)
+{
+	const uint32_t foreign = base ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ALLOW;
+
+	emit(program, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 1, 0);
+	emit(program, BPF_RET | BPF_K, foreign, 0, 0);
+	emit(program, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+#ifdef __x86_64__
+	/* A tracer skips a call by the number -1. */
+	emit(program, BPF_JMP | BPF_JGE | BPF_K, FOREIGN, 0, 2);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, UINT32_MAX, 1, 0);
+	emit(program, BPF_RET | BPF_K, foreign, 0, 0);
+#endif
+}
+
+static int build_tree(const struct build *build)
+{
+	struct range ranges[NUMBERS + 1];
+	int count = make_ranges(build, ranges);
+
+	if (count < 0)
+		return count;
+	build->program->len = 0;
+	emit_head(build->program, build->role != NOTIFY);
+	emit_tree(build->program, ranges, (size_t)count);
+	return 0;
 }
 
 static uint32_t lower_half(unsigned int arg)
@@ -122,17 +196,19 @@ static size_t count_tests(const struct launch_rule *rule)
 	return count;
 }
 
-static uint32_t outcome_action(enum launch_outcome outcome, bool listening)
+static uint32_t outcome_action(const struct build *build, enum launch_outcome outcome)
 {
-	if (outcome == ARG_ALLOW || (outcome == ARG_REFUSE && listening))
+	if (build->role == NOTIFY)
+		return outcome == ARG_REFUSE ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
+	if (outcome == ARG_ALLOW || (outcome == ARG_REFUSE && build->role == LISTENING))
 		return SECCOMP_RET_ALLOW;
 	return SECCOMP_RET_ERRNO | (outcome == ARG_REFUSE ? EPERM : (uint32_t)outcome);
 }
 
 /* A test that fails jumps over the rule's other tests and its answer, to the next rule. */
-static void append_rule(struct launch_program *program, const struct launch_rule *rule,
-			bool listening)
+static void append_rule(const struct build *build, const struct launch_rule *rule)
 {
+	struct launch_program *program = build->program;
 	size_t count = count_tests(rule);
 
 	for (size_t i = 0; i < count; i++) {
@@ -144,22 +220,50 @@ static void append_rule(struct launch_program *program, const struct launch_rule
 		emit(program, BPF_JMP | BPF_JEQ | BPF_K, test->value, test->equal ? 0 : past,
 		     test->equal ? past : 0);
 	}
-	emit(program, BPF_RET | BPF_K, outcome_action(rule->outcome, listening), 0, 0);
+	emit(program, BPF_RET | BPF_K, outcome_action(build, rule->outcome), 0, 0);
+}
+
+unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
+				     struct sock_filter code[LAUNCH_SOCKETS_LEN])
+{
+	const uint32_t refuse = SECCOMP_RET_ERRNO | EACCES;
+	const struct sock_filter block[LAUNCH_SOCKETS_LEN] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, lower_half(1)),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf), /* the type; the rest are flags */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 0, 6),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, lower_half(0)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 2),
+		BPF_STMT(BPF_RET | BPF_K, wishes->no_udp ? refuse : SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, wishes->no_unix_datagram ? refuse : SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	memcpy(code, block, sizeof(block));
+	return LAUNCH_SOCKETS_LEN;
 }
 
 /* All rules about a call; the last of them has no tests, or the program would run on. */
-static int append_tail(struct launch_program *program, size_t call, bool listening)
+static int append_tail(const struct build *build, size_t call)
 {
+	struct launch_program *program = build->program;
 	size_t count;
 	const struct launch_rule *rules = launch_rules(&count);
 	bool ended = false;
 
+	if (program->len + LAUNCH_SOCKETS_LEN > BPF_MAXINSNS)
+		return -E2BIG;
+	if (build->role == NOTIFY && call == LAUNCH_CALL_socket) {
+		program->len += launch_filter_sockets(build->wishes, program->code + program->len);
+		return 0;
+	}
 	for (size_t i = 0; i < count; i++) {
 		if ((size_t)rules[i].call != call)
 			continue;
 		if (program->len + LAUNCH_TESTS * TEST_LEN + 1 > BPF_MAXINSNS)
 			return -E2BIG;
-		append_rule(program, &rules[i], listening);
+		append_rule(build, &rules[i]);
 		ended = count_tests(&rules[i]) == 0;
 	}
 	return ended ? 0 : -EINVAL;
@@ -171,8 +275,9 @@ static bool is_mark(const struct sock_filter *at)
 	       (at->k & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_TRACE;
 }
 
-static int attach_tails(struct launch_program *program, bool listening)
+static int attach_tails(const struct build *build)
 {
+	struct launch_program *program = build->program;
 	uint32_t tails[LAUNCH_CALL_COUNT] = { 0 };
 	uint32_t end = program->len;
 
@@ -187,7 +292,7 @@ static int attach_tails(struct launch_program *program, bool listening)
 			return -EINVAL;
 		if (!tails[call]) {
 			tails[call] = program->len;
-			if ((error = append_tail(program, call, listening)) < 0)
+			if ((error = append_tail(build, call)) < 0)
 				return error;
 		}
 		*at = (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, tails[call] - i - 1);
@@ -197,7 +302,18 @@ static int attach_tails(struct launch_program *program, bool listening)
 
 int launch_filter_build(bool listening, const bool *loosened, struct launch_program *program)
 {
-	int error = build_tree(listening, loosened, program);
+	const struct build build = { .role = listening ? LISTENING : STANDALONE,
+				     .loosened = loosened,
+				     .program = program };
+	int error = build_tree(&build);
 
-	return error ? error : attach_tails(program, listening);
+	return error ? error : attach_tails(&build);
+}
+
+int launch_filter_build_notify(const struct launch_wishes *wishes, struct launch_program *program)
+{
+	const struct build build = { .role = NOTIFY, .wishes = wishes, .program = program };
+	int error = build_tree(&build);
+
+	return error ? error : attach_tails(&build);
 }

@@ -10,11 +10,8 @@
 #include "listen.h"
 
 #include <errno.h>
-#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <poll.h>
-#include <seccomp.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -42,121 +39,20 @@ struct launch_birth {
 	uint64_t at; /* when it was let go on */
 };
 
-static bool is_birth(enum launch_call_index call)
-{
-	return call == LAUNCH_CALL_clone || call == LAUNCH_CALL_fork || call == LAUNCH_CALL_vfork;
-}
-
-/* A growing program. */
-struct assembly {
-	struct sock_filter *code;
-	unsigned short len;
-};
-
-static void put(struct assembly *to, struct sock_filter instruction)
-{
-	to->code[to->len++] = instruction;
-}
-
-static void put_return(struct assembly *to, uint32_t value)
-{
-	put(to, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, value));
-}
-
-/* Jumps behind what follows, once that has its length, unless the comparison holds. */
-static void end_jump(struct assembly *to, unsigned short jump)
-{
-	uint8_t over = (uint8_t)(to->len - jump - 1);
-
-	if (to->code[jump].jt == UINT8_MAX)
-		to->code[jump].jt = over;
-	else
-		to->code[jump].jf = over;
-}
-
-/* One ARG row: goes on behind it unless all its tests hold. */
-static void put_rule(struct assembly *to, const struct launch_rule *rule)
-{
-	unsigned short jumps[LAUNCH_TESTS];
-	size_t count = 0;
-
-	for (; count < LAUNCH_TESTS && rule->tests[count].mask; count++) {
-		const struct launch_test *test = &rule->tests[count];
-		uint32_t low = (uint32_t)(offsetof(struct seccomp_data, args) +
-					  test->arg * sizeof(uint64_t));
-
-		put(to, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, low));
-		put(to, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, test->mask));
-		jumps[count] = to->len;
-		put(to, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, test->value,
-						     test->equal ? 0 : UINT8_MAX, 0));
-	}
-	put_return(to, rule->outcome == ARG_REFUSE ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW);
-	for (size_t i = 0; i < count; i++)
-		end_jump(to, jumps[i]);
-}
-
-/* Only what is refused is asked about: programs make some of these calls at every start. */
-static void put_refused_uses(struct assembly *to, enum launch_call_index call)
-{
-	size_t count;
-	const struct launch_rule *rules = launch_rules(&count);
-
-	for (size_t i = 0; i < count; i++)
-		if (rules[i].call == call)
-			put_rule(to, &rules[i]);
-}
-
-static void put_call(struct assembly *to, const struct launch_wishes *wishes,
-		     enum launch_call_index index)
-{
-	size_t count;
-	const struct launch_call *call = &launch_calls(&count)[index];
-	bool always = wishes->denied[index] || is_birth(index);
-	unsigned short jump = to->len;
-
-	if (call->number < 0 || (!always && (!launch_call_asks(call) || wishes->allowed[index])))
-		return;
-	put(to,
-	    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call->number, 0, 0));
-	if (!always && call->verdict == CALL_ARGS)
-		put_refused_uses(to, index);
-	else
-		put_return(to, SECCOMP_RET_USER_NOTIF);
-	end_jump(to, jump);
-}
-
-/* The words of arguments lie in the machine's order. */
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the lower half of an argument is first");
-
-unsigned short launch_listen_filter(const struct launch_wishes *wishes,
-				    struct sock_filter code[BPF_MAXINSNS])
-{
-	struct assembly to = { code, 0 };
-
-	put(&to, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-					      offsetof(struct seccomp_data, arch)));
-	put(&to,
-	    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 1, 0));
-	put_return(&to, SECCOMP_RET_ALLOW); /* the base filter's business */
-	put(&to, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-					      offsetof(struct seccomp_data, nr)));
-	for (int i = 0; i < LAUNCH_CALL_COUNT; i++)
-		put_call(&to, wishes, (enum launch_call_index)i);
-	to.len += launch_filter_sockets(wishes, to.code + to.len);
-	put_return(&to, SECCOMP_RET_ALLOW);
-	return to.len;
-}
-
 int launch_listen_install(const struct launch_wishes *wishes)
 {
-	struct sock_filter code[BPF_MAXINSNS];
-	struct sock_fprog program = { launch_listen_filter(wishes, code), code };
+	struct launch_program built;
+	struct sock_fprog program = { .filter = built.code };
 	unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
 	uint64_t wake = SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP;
-	long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-			  flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program);
+	int failed = launch_filter_build_notify(wishes, &built);
+	long fd;
 
+	if (failed)
+		return failed;
+	program.len = built.len;
+	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+		     flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program);
 	if (fd < 0 && errno == EINVAL)
 		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 	if (fd < 0)
@@ -384,7 +280,7 @@ static void serve_call(struct launch_listen *listen, const struct seccomp_notif 
 	if (call) {
 		index = (enum launch_call_index)(call - calls);
 		error = judge(listen, index, args);
-		if (!error && is_birth(index)) {
+		if (!error && launch_call_is_birth(index)) {
 			serve_birth(listen, (struct launch_birth){ .id = asked->id,
 								   .thread = (pid_t)asked->pid });
 			return;

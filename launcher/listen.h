@@ -19,10 +19,6 @@
  */
 int launch_listen_install(const struct launch_wishes *wishes);
 
-/* The filter itself; for tests. Returns its length. */
-unsigned short launch_listen_filter(const struct launch_wishes *wishes,
-				    struct sock_filter code[BPF_MAXINSNS]);
-
 struct launch_listen {
 	int fd;
 	pid_t root; /* the supervisor */

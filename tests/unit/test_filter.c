@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <tap.h>
@@ -504,6 +506,53 @@ static void test_judge(void)
 	cmp_ok(wrong, "==", 0, "what passes only for a listener, the listener knows to refuse");
 }
 
+/* The same table by libseccomp, without the calls whose arguments decide. */
+static bool build_by_libseccomp(bool listening, struct launch_program *program)
+{
+	size_t count;
+	const struct launch_call *calls = launch_calls(&count);
+	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+	int fd = memfd_create("filter", MFD_CLOEXEC), failed = !context || fd < 0;
+	ssize_t len = 0;
+
+	failed =
+		failed || seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	for (size_t i = 0; i < count && !failed; i++) {
+		uint32_t want = expected(&calls[i], listening);
+
+		if (calls[i].number >= 0 && calls[i].verdict != CALL_ARGS && want != FAILS(ENOSYS))
+			failed = seccomp_rule_add_exact(context, want, calls[i].number, 0);
+	}
+	if (!failed && !seccomp_export_bpf(context, fd))
+		len = pread(fd, program->code, sizeof(program->code), 0);
+	program->len = (unsigned short)((size_t)(len > 0 ? len : 0) / sizeof(program->code[0]));
+	close(fd);
+	seccomp_release(context);
+	return program->len > 0;
+}
+
+static void test_second_opinion(bool listening)
+{
+	static const uint32_t beyond[] = { 1000,       0x3fffffff, 0x40000000, 0x40000001,
+					   0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff };
+	static struct launch_program program;
+	struct sock_fprog loaded = { .filter = program.code };
+	size_t wrong = 0;
+
+	ok(build_by_libseccomp(listening, &program), "libseccomp builds it too");
+	loaded.len = program.len;
+	for (uint32_t i = 0; i < 600 + COUNT(beyond); i++) {
+		int number = (int)(i < 600 ? i : beyond[i - 600]);
+		const struct launch_call *call = by_number(number);
+		struct seccomp_data data = { .nr = number, .arch = seccomp_arch_native() };
+
+		if (call && call->verdict == CALL_ARGS)
+			continue;
+		wrong += run(&loaded, &data) != ask(listening, number, NULL);
+	}
+	cmp_ok(wrong, "==", 0, "and gives the same answers, in %u instructions", program.len);
+}
+
 static void test_loosened(void)
 {
 	static struct launch_program program;
@@ -609,6 +658,7 @@ int main(void)
 		test_shape(listening);
 		test_numbers(listening);
 		test_foreign(listening);
+		test_second_opinion(listening);
 		test_sockets(listening);
 		test_seccomp_call(listening);
 	}
