@@ -266,7 +266,7 @@ int launch_prepare(struct launch *launch, int count, char **args)
 	struct launch_error error;
 	int failed, status;
 
-	*launch = (struct launch){ .log_fd = -1, .place = { .lock = -1 } };
+	launch->log_fd = launch->place.lock = -1;
 	if (launch_options_init(&launch->options, count, args, &error) < 0)
 		return usage(error.text);
 	if (launch->options.output && !launch->options.wrap)

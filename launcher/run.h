@@ -46,7 +46,7 @@ struct launch {
 };
 
 /*
- * Reads options, finds the command, loads the policy, and makes all that can fail before anything
+ * 'launch' is all zero. Reads options, finds the command, loads the policy, and makes all that can fail before anything
  * runs. 0, or the exit status; what is wrong has been said. launch->place is to be removed either way.
  */
 int launch_prepare(struct launch *launch, int count, char **args);
