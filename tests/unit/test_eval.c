@@ -767,6 +767,54 @@ static void check_tmp(void)
 	}
 }
 
+/* What decides about a path that stands in memory of its own size: the rule's path, or "". */
+static const char *decides(const struct sbx_image *image, const char *path)
+{
+	char *copy = strdup(path);
+	struct sbx_request request = { .op = SBX_OP_READ, .size = -1, .path = copy };
+	struct sbx_verdict verdict;
+
+	if (!copy)
+		BAIL_OUT("out of memory");
+	sbx_eval(image, &request, &verdict);
+	free(copy);
+	return verdict.rule == SBX_NONE ? "" : sbx_str(image, sbx_rules(image)[verdict.rule].path);
+}
+
+/* Names are compared in blocks: those of all lengths, and their neighbours in every byte. */
+static void check_lengths(const char *before, const char *way)
+{
+	enum {
+		LONGEST = 70
+	};
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+	char text[LONGEST * (LONGEST + 32)] = ALONE "[paths]\n", name[LONGEST + 1] = "";
+	char rule[LONGEST + 32], path[LONGEST + 32];
+	struct sbx_policy *policy;
+	size_t used = strlen(text), start = strlen(way), wrong = 0;
+
+	for (size_t len = 1; len <= LONGEST; len++) {
+		name[len - 1] = letters[len % 26];
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "write = %s%s\n", before,
+					 name);
+	}
+	policy = load_text(text);
+	for (size_t len = 1; len <= LONGEST; len++) {
+		snprintf(rule, sizeof(rule), "%s%.*s", before, (int)len, name);
+		snprintf(path, sizeof(path), "%s%.*s", way, (int)len, name);
+		wrong += strcmp(decides(sbx_policy_image(policy), path), rule) != 0;
+		for (size_t i = start; i < start + len; i++) {
+			path[i] ^= 0x80;
+			wrong += *decides(sbx_policy_image(policy), path) != '\0';
+			path[i] ^= 0x80;
+		}
+		memcpy(path + start + len, "/x/y", sizeof("/x/y"));
+		wrong += strcmp(decides(sbx_policy_image(policy), path), rule) != 0;
+	}
+	cmp_ok(wrong, "==", 0, "%s and names of 1 to %d bytes are told apart", before, LONGEST);
+	sbx_free(policy);
+}
+
 int main(void)
 {
 	plan(NO_PLAN);
@@ -780,5 +828,8 @@ int main(void)
 	check_rules();
 	check_complain();
 	check_tmp();
+	check_lengths("/", "/");
+	check_lengths("/some/folder/", "//some/folder/./");
+	check_lengths("/any/**/", "/any/where/");
 	done_testing();
 }
