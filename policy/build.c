@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define TARGET_PROBE 16u
+#define CACHE_LINE 64
 
 struct table {
 	void *list;
@@ -144,9 +145,9 @@ static uint32_t node_hash(const struct build *build, uint32_t index)
 {
 	const struct sbx_node *node = ITEM(build, nodes, struct sbx_node, index);
 
-	return sbx_hash_edge(build->head.seed,
+	return sbx_hash_edge(ITEM(build, nodes, struct sbx_node, node->parent)->hash,
 			     sbx_hash_bytes(string_at(build, node->name), node->name_len),
-			     node->parent, node->kind);
+			     node->kind);
 }
 
 static uint32_t netnode_hash(const struct build *build, uint32_t index)
@@ -154,7 +155,7 @@ static uint32_t netnode_hash(const struct build *build, uint32_t index)
 	const struct sbx_netnode *node = ITEM(build, netnodes, struct sbx_netnode, index);
 
 	return sbx_hash_edge(build->head.net_seed,
-			     sbx_hash_bytes(string_at(build, node->key), node->key_len), 0, 0);
+			     sbx_hash_bytes(string_at(build, node->key), node->key_len), 0);
 }
 
 static bool is_hashed(const struct build *build, uint32_t index)
@@ -182,11 +183,26 @@ static bool fill_slots(struct build *build, enum sbx_table id, uint32_t count)
 	for (uint32_t i = 0; i < items; i++) {
 		if (nodes && !is_hashed(build, i))
 			continue;
-		if (!slot_insert(slots, count, nodes ? node_hash(build, i) : netnode_hash(build, i),
+		if (!slot_insert(slots, count,
+				 nodes ? ITEM(build, nodes, struct sbx_node, i)->hash
+				       : netnode_hash(build, i),
 				 i))
 			return false;
 	}
 	return true;
+}
+
+/* Another seed changes the hash of every place. Children stand behind their parents. */
+static void change_seed(struct build *build, enum sbx_table id)
+{
+	uint32_t *seed = id == SBX_TABLE_slots ? &build->head.seed : &build->head.net_seed;
+
+	*seed = *seed * 747796405u + 2891336453u;
+	if (id != SBX_TABLE_slots)
+		return;
+	ITEM(build, nodes, struct sbx_node, 0)->hash = *seed;
+	for (uint32_t i = 1; i < build->tables[SBX_TABLE_nodes].count; i++)
+		ITEM(build, nodes, struct sbx_node, i)->hash = node_hash(build, i);
 }
 
 /*
@@ -195,7 +211,6 @@ static bool fill_slots(struct build *build, enum sbx_table id, uint32_t count)
  */
 static bool grow_slots(struct build *build, enum sbx_table id, size_t items)
 {
-	uint32_t *seed = id == SBX_TABLE_slots ? &build->head.seed : &build->head.net_seed;
 	uint32_t count = 16;
 
 	while (count < items * 2)
@@ -204,7 +219,7 @@ static bool grow_slots(struct build *build, enum sbx_table id, size_t items)
 		if (fill_slots(build, id, count))
 			return true;
 		if (tries % 2)
-			*seed = *seed * 747796405u + 2891336453u;
+			change_seed(build, id);
 		else
 			count *= 2;
 	}
@@ -228,7 +243,8 @@ static uint32_t find_node(const struct build *build, uint32_t parent, enum sbx_e
 			  const char *name, size_t len)
 {
 	uint32_t count = (uint32_t)build->tables[SBX_TABLE_slots].count;
-	uint32_t hash = sbx_hash_edge(build->head.seed, sbx_hash_bytes(name, len), parent, kind);
+	uint32_t hash = sbx_hash_edge(ITEM(build, nodes, struct sbx_node, parent)->hash,
+				      sbx_hash_bytes(name, len), kind);
 
 	for (uint32_t i = 0; i <= TARGET_PROBE && i < count; i++) {
 		const struct sbx_slot *slot =
@@ -266,11 +282,13 @@ static bool hook_up(struct build *build, uint32_t parent, uint32_t node, enum sb
 	struct sbx_fan *fan;
 
 	ITEM(build, nodes, struct sbx_node, parent)->leads_on = true;
-	if (kind == SBX_EDGE_NAME)
+	if (kind == SBX_EDGE_NAME && !build->in_pattern.list[parent])
 		return true;
 	fan = fan_of(build, parent);
 	if (!fan)
 		return false;
+	if (kind == SBX_EDGE_NAME)
+		return true;
 	if (kind == SBX_EDGE_PREFIX)
 		fan->prefix_lens |= (uint64_t)1 << len;
 	else if (kind == SBX_EDGE_SUFFIX)
@@ -294,12 +312,17 @@ static uint32_t new_node(struct build *build, uint32_t parent, enum sbx_edge_kin
 	if (!node || !DRAFT_PUSH(build->draft, &build->in_pattern, in_pattern))
 		return SBX_NONE;
 	*node = (struct sbx_node){ .parent = parent,
-				   .name = name,
-				   .speech = SBX_NONE,
+				   .hash = build->head.seed,
 				   .fan = SBX_NONE,
-				   .glob = SBX_NONE,
+				   .rule = SBX_NONE,
+				   .says = SBX_SAYS_NOTHING,
+				   .kind = (uint8_t)kind,
 				   .name_len = (uint16_t)len,
-				   .kind = (uint8_t)kind };
+				   .name = name };
+	if (parent != SBX_NONE)
+		node->hash = node_hash(build, last(build, SBX_TABLE_nodes));
+	memcpy(node->head, string_at(build, name),
+	       len < sizeof(node->head) ? len : sizeof(node->head));
 	return last(build, SBX_TABLE_nodes);
 }
 
@@ -325,8 +348,8 @@ static uint32_t child(struct build *build, uint32_t parent, enum sbx_edge_kind k
 	/* A walk is at every "**" for every component: its fan's bytes keep that cheap. */
 	if (kind == SBX_EDGE_STAR && !fan_of(build, node))
 		return SBX_NONE;
-	if (is_hashed(build, node) &&
-	    !add_slot(build, SBX_TABLE_slots, node, node_hash(build, node)))
+	if (is_hashed(build, node) && !add_slot(build, SBX_TABLE_slots, node,
+						ITEM(build, nodes, struct sbx_node, node)->hash))
 		return SBX_NONE;
 	return node;
 }
@@ -415,7 +438,7 @@ static bool add_path(struct build *build, const struct draft_rule *rule, uint32_
 static uint32_t find_netnode(const struct build *build, const char *key, size_t len)
 {
 	uint32_t count = (uint32_t)build->tables[SBX_TABLE_netslots].count;
-	uint32_t hash = sbx_hash_edge(build->head.net_seed, sbx_hash_bytes(key, len), 0, 0);
+	uint32_t hash = sbx_hash_edge(build->head.net_seed, sbx_hash_bytes(key, len), 0);
 
 	for (uint32_t i = 0; i <= TARGET_PROBE && i < count; i++) {
 		const struct sbx_slot *slot =
@@ -624,35 +647,24 @@ static void speak(struct build *build, struct sbx_speech *speech, uint32_t index
 	}
 }
 
-static struct sbx_speech *speech_of(struct build *build, uint32_t node)
+static struct sbx_speech *speech_of(struct build *build, uint32_t index)
 {
-	uint32_t *index = &ITEM(build, nodes, struct sbx_node, node)->speech;
+	struct sbx_node *node = ITEM(build, nodes, struct sbx_node, index);
 	struct sbx_speech *speech;
 
-	if (*index != SBX_NONE)
-		return ITEM(build, speeches, struct sbx_speech, *index);
+	if (node->says == SBX_SAYS_MUCH)
+		return ITEM(build, speeches, struct sbx_speech, node->rule);
 	speech = take(build, SBX_TABLE_speeches, 1);
 	if (!speech)
 		return NULL;
-	*index = last(build, SBX_TABLE_speeches);
+	node->says = SBX_SAYS_MUCH;
+	node->rule = last(build, SBX_TABLE_speeches);
 	memset(speech, 0xff, offsetof(struct sbx_speech, words));
-	speech->words.first = (uint32_t)build->tables[SBX_TABLE_words].count;
 	return speech;
 }
 
-static bool add_speeches(struct build *build)
+static bool add_make_dirs(struct build *build)
 {
-	sbx_draft_sort(build->words.list, build->words.count, sizeof(*build->words.list), by_node);
-	for (size_t i = 0; i < build->words.count; i++) {
-		struct sbx_speech *speech = speech_of(build, build->words.list[i].node);
-		uint32_t *word = speech ? take(build, SBX_TABLE_words, 1) : NULL;
-
-		if (!word)
-			return false;
-		*word = build->words.list[i].rule;
-		speech->words.count++;
-		speak(build, speech, *word);
-	}
 	for (size_t i = 0; i < build->make_dirs.count; i++) {
 		struct sbx_speech *speech = speech_of(build, build->make_dirs.list[i].node);
 
@@ -662,6 +674,53 @@ static bool add_speeches(struct build *build)
 		keep_first(&speech->make_dir, build->make_dirs.list[i].rule);
 	}
 	return true;
+}
+
+/* A rule that speaks alone needs no speech: the node itself has room for it. */
+static void speak_alone(struct build *build, struct sbx_node *node, uint32_t index)
+{
+	const struct draft_rule *rule = &build->draft->rules.list[index];
+
+	node->rule = index;
+	node->says = (uint8_t)rule->kind;
+	node->rights = rule->rights;
+	node->flags = speech_flags(rule);
+}
+
+static bool add_speeches(struct build *build)
+{
+	const struct word *words = build->words.list;
+
+	sbx_draft_sort(build->words.list, build->words.count, sizeof(*words), by_node);
+	for (size_t i = 0; i < build->words.count; i++) {
+		struct sbx_node *node = ITEM(build, nodes, struct sbx_node, words[i].node);
+		struct sbx_speech *speech;
+		uint32_t *word;
+
+		if (node->says == SBX_SAYS_NOTHING &&
+		    (i + 1 == build->words.count || words[i + 1].node != words[i].node)) {
+			speak_alone(build, node, words[i].rule);
+			continue;
+		}
+		speech = speech_of(build, words[i].node);
+		word = speech ? take(build, SBX_TABLE_words, 1) : NULL;
+		if (!word)
+			return false;
+		*word = words[i].rule;
+		if (speech->words.count++ == 0)
+			speech->words.first = last(build, SBX_TABLE_words);
+		speak(build, speech, *word);
+	}
+	return true;
+}
+
+static void add_hole(struct sbx_hole *above, const struct sbx_speech *speech)
+{
+	keep_first(&above->rule, speech->take);
+	keep_first(&above->rule, speech->lock);
+	keep_first(&above->rule, speech->unix_deny);
+	keep_first(speech->flags & SBX_SPEECH_ALWAYS ? &above->guard : &above->guard_repo,
+		   speech->protect);
 }
 
 /*
@@ -679,40 +738,18 @@ static bool add_holes(struct build *build)
 	for (size_t i = count; i-- > 1;) {
 		const struct sbx_node *node = ITEM(build, nodes, struct sbx_node, i);
 		struct sbx_hole *above = &holes[node->parent];
-		const struct sbx_speech *speech;
 
 		keep_first(&above->rule, holes[i].rule);
 		keep_first(&above->guard, holes[i].guard);
 		keep_first(&above->guard_repo, holes[i].guard_repo);
-		if (node->speech == SBX_NONE)
-			continue;
-		speech = ITEM(build, speeches, struct sbx_speech, node->speech);
-		keep_first(&above->rule, speech->take);
-		keep_first(&above->rule, speech->lock);
-		keep_first(&above->rule, speech->unix_deny);
-		keep_first(speech->flags & SBX_SPEECH_ALWAYS ? &above->guard : &above->guard_repo,
-			   speech->protect);
-	}
-	return true;
-}
-
-/* Names side by side, so that a walk touches little memory: in rules they lie far apart. */
-static bool gather_names(struct build *build)
-{
-	uint32_t at = (uint32_t)build->tables[SBX_TABLE_strings].count;
-	size_t count = build->tables[SBX_TABLE_nodes].count, size = 0;
-	struct sbx_node *nodes = ITEM(build, nodes, struct sbx_node, 0);
-	char *strings;
-
-	for (size_t i = 1; i < count; i++)
-		size += nodes[i].name_len + 1u;
-	if (!take(build, SBX_TABLE_strings, size))
-		return false;
-	strings = ITEM(build, strings, char, 0);
-	for (size_t i = 1; i < count; i++) {
-		memcpy(strings + at, strings + nodes[i].name, nodes[i].name_len);
-		nodes[i].name = at;
-		at += nodes[i].name_len + 1u;
+		if (node->says == SBX_SAYS_MUCH)
+			add_hole(above, ITEM(build, speeches, struct sbx_speech, node->rule));
+		else if (node->says == SBX_RULE_PROTECT)
+			keep_first(node->flags & SBX_SPEECH_ALWAYS ? &above->guard
+								   : &above->guard_repo,
+				   node->rule);
+		else if (node->says != SBX_RULE_ADD && node->says != SBX_SAYS_NOTHING)
+			keep_first(&above->rule, node->rule);
 	}
 	return true;
 }
@@ -753,36 +790,65 @@ static void add_bytes(struct build *build)
 		const struct sbx_node *node = ITEM(build, nodes, struct sbx_node, i);
 		uint32_t index = ITEM(build, nodes, struct sbx_node, node->parent)->fan;
 		const char *name = string_at(build, node->name);
+		struct sbx_fan *fan;
 
 		if (index == SBX_NONE)
 			continue;
+		fan = ITEM(build, fans, struct sbx_fan, index);
 		if (node->kind == SBX_EDGE_NAME || node->kind == SBX_EDGE_PREFIX)
-			add_byte(ITEM(build, fans, struct sbx_fan, index)->first, name[0]);
-		else if (node->kind == SBX_EDGE_SUFFIX)
-			add_byte(ITEM(build, fans, struct sbx_fan, index)->last,
-				 name[node->name_len - 1]);
+			add_byte(fan->first, name[0]);
+		if (node->kind == SBX_EDGE_PREFIX)
+			add_byte(fan->inner, name[node->name_len - 1]);
+		if (node->kind != SBX_EDGE_SUFFIX)
+			continue;
+		add_byte(fan->inner, name[0]);
+		add_byte(fan->last, name[node->name_len - 1]);
 	}
 }
 
-/* Numbers the pattern nodes that a walk must keep in mind. */
-static bool add_globs(struct build *build)
+/* Moves the fans of all places that are, or are not, inside patterns into the table. */
+static bool move_fans(struct build *build, const struct sbx_fan *from, bool in_pattern)
 {
 	for (uint32_t i = 0; i < build->tables[SBX_TABLE_nodes].count; i++) {
-		uint32_t *glob;
+		struct sbx_node *node = ITEM(build, nodes, struct sbx_node, i);
+		struct sbx_fan *fan;
 
-		if (!build->in_pattern.list[i] || !ITEM(build, nodes, struct sbx_node, i)->leads_on)
+		if (node->fan == SBX_NONE || build->in_pattern.list[i] != in_pattern)
 			continue;
-		glob = take(build, SBX_TABLE_globs, 1);
-		if (!glob)
+		fan = take(build, SBX_TABLE_fans, 1);
+		if (!fan)
 			return false;
-		*glob = i;
-		ITEM(build, nodes, struct sbx_node, i)->glob = last(build, SBX_TABLE_globs);
+		*fan = from[node->fan];
+		fan->node = i;
+		if (node->kind == SBX_EDGE_STAR)
+			fan->star = i;
+		node->fan = last(build, SBX_TABLE_fans);
 	}
-	if (build->tables[SBX_TABLE_globs].count <= SBX_MAX_GLOBS)
-		return true;
-	sbx_draft_error(build->draft, 0, 0,
-			"too many patterns (%zu places inside them, at most %u)",
-			build->tables[SBX_TABLE_globs].count, SBX_MAX_GLOBS);
+	return true;
+}
+
+/* Numbers the pattern nodes that a walk must keep in mind: theirs are the first fans. */
+static bool sort_fans(struct build *build)
+{
+	struct table *fans = &build->tables[SBX_TABLE_fans];
+	struct table old = *fans;
+	bool ok;
+
+	*fans = (struct table){ 0 };
+	ok = move_fans(build, old.list, true);
+	build->head.globs = (uint32_t)fans->count;
+	ok = ok && move_fans(build, old.list, false);
+	free(old.list);
+	for (uint32_t i = 0; i < fans->count; i++) {
+		uint32_t *star = &ITEM(build, fans, struct sbx_fan, i)->star;
+
+		if (*star != SBX_NONE)
+			*star = ITEM(build, nodes, struct sbx_node, *star)->fan;
+	}
+	if (build->head.globs <= SBX_MAX_GLOBS)
+		return ok;
+	sbx_draft_error(build->draft, 0, 0, "too many patterns (%u places inside them, at most %u)",
+			build->head.globs, SBX_MAX_GLOBS);
 	return false;
 }
 
@@ -981,10 +1047,10 @@ static bool lay_out(struct build *build)
 	for (uint32_t i = 0; i < draft->rules.count; i++)
 		if (!add_rule(build, i))
 			return false;
-	if (!gather_names(build) || !add_speeches(build) || !add_holes(build))
+	if (!add_make_dirs(build) || !add_speeches(build) || !add_holes(build))
 		return false;
 	add_bytes(build);
-	return add_edges(build) && add_globs(build) && sort_ports(build) && add_sections(build) &&
+	return add_edges(build) && sort_fans(build) && sort_ports(build) && add_sections(build) &&
 	       add_settings(build);
 }
 
@@ -996,10 +1062,15 @@ static const char *policy_root(const struct sbx_draft *draft)
 	return draft->root ? draft->root : draft->cwd;
 }
 
+static size_t align(size_t size, size_t to)
+{
+	return (size + to - 1) / to * to;
+}
+
 static struct sbx_image *assemble(struct build *build)
 {
 	struct sbx_image *head = &build->head;
-	size_t size = (sizeof(*head) + 7) & ~(size_t)7;
+	size_t size = sizeof(*head), end = sizeof(*head);
 	char *bytes;
 
 	memcpy(head->magic, SBX_IMAGE_MAGIC, sizeof(head->magic));
@@ -1011,21 +1082,28 @@ static struct sbx_image *assemble(struct build *build)
 	if (build->draft->out_of_memory)
 		return NULL;
 	for (int i = 0; i < SBX_TABLE_COUNT; i++) {
+		size = align(size, CACHE_LINE);
 		head->tables[i].offset = (uint32_t)size;
 		head->tables[i].count = (uint32_t)build->tables[i].count;
-		size = (size + build->tables[i].count * item_sizes[i] + 7) & ~(size_t)7;
-		if (size > SBX_MAX_IMAGE)
+		size += build->tables[i].count * item_sizes[i];
+		if (size > SBX_MAX_IMAGE - 8)
 			return NULL;
 	}
+	size = align(size, 8);
 	head->size = (uint32_t)size;
-	bytes = calloc(1, size);
+	bytes = aligned_alloc(CACHE_LINE, align(size, CACHE_LINE));
 	if (!bytes)
 		return NULL;
 	memcpy(bytes, head, sizeof(*head));
-	for (int i = 0; i < SBX_TABLE_COUNT; i++)
-		if (build->tables[i].count)
-			memcpy(bytes + head->tables[i].offset, build->tables[i].list,
-			       build->tables[i].count * item_sizes[i]);
+	for (int i = 0; i < SBX_TABLE_COUNT; i++) {
+		size_t start = head->tables[i].offset;
+
+		memset(bytes + end, 0, start - end);
+		end = start + build->tables[i].count * item_sizes[i];
+		if (end > start)
+			memcpy(bytes + start, build->tables[i].list, end - start);
+	}
+	memset(bytes + end, 0, size - end);
 	return (struct sbx_image *)bytes;
 }
 

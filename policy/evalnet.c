@@ -41,7 +41,7 @@ static const struct sbx_netnode *find(const struct sbx_image *image, const char 
 {
 	const struct sbx_slot *slots = sbx_netslots(image);
 	uint32_t mask = sbx_count(image, SBX_TABLE_netslots) - 1;
-	uint32_t hash = sbx_hash_edge(image->net_seed, sbx_hash_bytes(key, len), 0, 0);
+	uint32_t hash = sbx_hash_edge(image->net_seed, sbx_hash_bytes(key, len), 0);
 
 	for (uint32_t i = 0; i <= image->max_probe; i++) {
 		const struct sbx_slot *slot = &slots[(hash + i) & mask];

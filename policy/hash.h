@@ -7,50 +7,68 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Up to eight bytes as a number, without reading past them. */
-static inline uint64_t sbx_hash_load(const char *bytes, size_t len)
+/* Eight bytes as a number whose lowest byte is the first of them. */
+static inline uint64_t sbx_load8(const char *bytes)
 {
-	uint64_t low = 0, high = 0;
+	uint64_t word;
 
-	if (len >= 8) {
-		memcpy(&low, bytes, 8);
-		return low;
-	}
-	if (len >= 4) {
-		memcpy(&low, bytes, 4);
-		memcpy(&high, bytes + len - 4, 4);
-		return low | high << 32;
-	}
-	if (len == 0)
-		return 0;
-	low = (unsigned char)bytes[0];
-	high = (unsigned char)bytes[len / 2];
-	/* cppcheck-suppress arrayIndexOutOfBoundsCond ; it takes len for more than it can be here */
-	return low | high << 8 | (uint64_t)(unsigned char)bytes[len - 1] << 16;
+	memcpy(&word, bytes, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
+
+static inline uint64_t sbx_load4(const char *bytes)
+{
+	uint32_t word;
+
+	memcpy(&word, bytes, 4);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap32(word);
+#endif
+	return word;
+}
+
+/* Of the first eight bytes those that there are, without reading past them; zeros for the others. */
+static inline uint64_t sbx_load_some(const char *bytes, size_t len)
+{
+	uint64_t word = 0;
+
+	if (len >= 8)
+		return sbx_load8(bytes);
+	if (len >= 4)
+		return sbx_load4(bytes) | sbx_load4(bytes + len - 4) << (8 * (len - 4));
+	for (size_t i = 0; i < len; i++)
+		word |= (uint64_t)(unsigned char)bytes[i] << (8 * i);
+	return word;
+}
+
+/* Hashes sixteen bytes more. Names are filled up with zeros, which they cannot contain. */
+static inline uint64_t sbx_hash_block(uint64_t hash, uint64_t low, uint64_t high)
+{
+	hash = (hash ^ low) * 0xff51afd7ed558ccdu ^ high * 0xc4ceb9fe1a85ec53u;
+	return hash ^ hash >> 32;
 }
 
 static inline uint64_t sbx_hash_bytes(const char *bytes, size_t len)
 {
-	uint64_t hash = len * 0x9e3779b97f4a7c15u;
+	uint64_t hash = 0;
 
-	while (len > 8) {
-		hash = (hash ^ sbx_hash_load(bytes, 8)) * 0xff51afd7ed558ccdu;
-		hash ^= hash >> 29;
-		bytes += 8;
-		len -= 8;
-	}
-	hash = (hash ^ sbx_hash_load(bytes, len)) * 0xff51afd7ed558ccdu;
-	hash ^= hash >> 32;
-	return hash * 0xc4ceb9fe1a85ec53u;
+	for (; len >= 16; bytes += 16, len -= 16)
+		hash = sbx_hash_block(hash, sbx_load8(bytes), sbx_load8(bytes + 8));
+	return sbx_hash_block(hash, sbx_load_some(bytes, len),
+			      len > 8 ? sbx_load_some(bytes + 8, len - 8) : 0);
 }
 
-/* Mixes in where the edge starts and of which kind it is. The seed lets a builder start over. */
-static inline uint32_t sbx_hash_edge(uint32_t seed, uint64_t bytes_hash, uint32_t parent,
-				     uint8_t kind)
+/*
+ * The hash of a place: of the edge that leads to it, and of all those before. "/" has the seed,
+ * which lets a builder start over. So all places along a path can be looked up at once.
+ */
+static inline uint32_t sbx_hash_edge(uint32_t parent, uint64_t bytes_hash, uint8_t kind)
 {
-	uint64_t mix = bytes_hash ^ ((((uint64_t)parent << 3) | kind) + seed) * 0x9e3779b97f4a7c15u;
+	uint64_t mix = bytes_hash ^ parent ^ (uint64_t)kind << 32;
 
-	mix ^= mix >> 29;
 	return (uint32_t)(mix * 0xd6e8feb86659fd93u >> 32);
 }
 

@@ -75,12 +75,20 @@ static bool rule_ok(const struct sbx_image *image, const struct sbx_rule *rule)
 	       rule->kind < SBX_RULE_KIND_COUNT && rule->rights <= SBX_RIGHTS_ALL;
 }
 
+static bool says_ok(const struct sbx_image *image, const struct sbx_node *node)
+{
+	if (node->says == SBX_SAYS_NOTHING)
+		return true;
+	if (node->says == SBX_SAYS_MUCH)
+		return is_index(image, SBX_TABLE_speeches, node->rule);
+	return node->says <= SBX_RULE_UNIX_DENY && is_index(image, SBX_TABLE_rules, node->rule) &&
+	       node->rights <= SBX_RIGHTS_ALL;
+}
+
 static bool node_ok(const struct sbx_image *image, const struct sbx_node *node)
 {
-	return is_bytes(image, node->name, node->name_len) &&
-	       is_index_or_none(image, SBX_TABLE_speeches, node->speech) &&
+	return is_bytes(image, node->name, node->name_len) && says_ok(image, node) &&
 	       is_index_or_none(image, SBX_TABLE_fans, node->fan) &&
-	       is_index_or_none(image, SBX_TABLE_globs, node->glob) &&
 	       node->kind < SBX_EDGE_KIND_COUNT;
 }
 
@@ -93,13 +101,9 @@ static bool hole_ok(const struct sbx_image *image, const struct sbx_hole *hole)
 
 static bool fan_ok(const struct sbx_image *image, const struct sbx_fan *fan)
 {
-	if (!is_range(image, SBX_TABLE_edges, fan->edges) || (fan->prefix_lens & 1) ||
-	    (fan->suffix_lens & 1))
-		return false;
-	if (fan->star == SBX_NONE)
-		return true;
-	return is_index(image, SBX_TABLE_nodes, fan->star) &&
-	       sbx_nodes(image)[fan->star].glob != SBX_NONE;
+	return is_range(image, SBX_TABLE_edges, fan->edges) && !(fan->prefix_lens & 1) &&
+	       !(fan->suffix_lens & 1) && is_index(image, SBX_TABLE_nodes, fan->node) &&
+	       (fan->star == SBX_NONE || fan->star < image->globs);
 }
 
 static bool speech_ok(const struct sbx_image *image, const struct sbx_speech *speech)
@@ -174,22 +178,21 @@ static bool indices_ok(const struct sbx_image *image, enum sbx_table table, cons
 	return true;
 }
 
-static bool globs_ok(const struct sbx_image *image)
-{
-	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_globs); i++)
-		if (sbx_nodes(image)[sbx_globs(image)[i]].glob != i)
-			return false;
-	return true;
-}
-
 /* No two places share patterns: a step costs no more than there are of them in all. */
 static bool fans_ok(const struct sbx_image *image)
 {
+	const struct sbx_node *nodes = sbx_nodes(image);
+	const struct sbx_fan *fans = sbx_fans(image);
 	uint64_t edges = 0;
 
 	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_nodes); i++)
-		if (sbx_nodes(image)[i].fan != SBX_NONE)
-			edges += sbx_fans(image)[sbx_nodes(image)[i].fan].edges.count;
+		if (nodes[i].fan != SBX_NONE && fans[nodes[i].fan].node != i)
+			return false;
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_fans); i++) {
+		if (nodes[fans[i].node].fan != i)
+			return false;
+		edges += fans[i].edges.count;
+	}
 	return edges <= sbx_count(image, SBX_TABLE_edges);
 }
 
@@ -215,8 +218,6 @@ static bool contents_ok(const struct sbx_image *image)
 	EACH_OK(items, item_ok);
 	return fans_ok(image) &&
 	       indices_ok(image, SBX_TABLE_edges, sbx_edges(image), SBX_TABLE_nodes) &&
-	       indices_ok(image, SBX_TABLE_globs, sbx_globs(image), SBX_TABLE_nodes) &&
-	       globs_ok(image) &&
 	       indices_ok(image, SBX_TABLE_words, sbx_words(image), SBX_TABLE_rules) &&
 	       slots_ok(image, SBX_TABLE_slots, sbx_slots(image), SBX_TABLE_nodes) &&
 	       slots_ok(image, SBX_TABLE_netslots, sbx_netslots(image), SBX_TABLE_netnodes);
@@ -229,7 +230,7 @@ static bool header_ok(const struct sbx_image *image)
 	       is_index_or_none(image, SBX_TABLE_files, image->main_file) &&
 	       sbx_count(image, SBX_TABLE_nodes) > 0 &&
 	       sbx_count(image, SBX_TABLE_holes) == sbx_count(image, SBX_TABLE_nodes) &&
-	       sbx_count(image, SBX_TABLE_globs) <= SBX_MAX_GLOBS &&
+	       image->globs <= SBX_MAX_GLOBS && image->globs <= sbx_count(image, SBX_TABLE_fans) &&
 	       sbx_count(image, SBX_TABLE_settings) == SBX_KEY_COUNT;
 }
 

@@ -7,10 +7,11 @@
  *  2. Every string is an offset into 'strings' that a NUL ends; offset 0 is the empty string.
  *  3. Every index is below its table's count, or SBX_NONE where that is allowed.
  *  4. nodes[0] is "/". An edge's slot lies at most 'max_probe' slots past its hash's home, cyclically.
- *  5. A node that is reached through a pattern, and leads on, has a 'glob' number below the count of
- *     'globs', which is at most SBX_MAX_GLOBS; globs[number] names it back. Every "**" node has one.
+ *  5. A fan belongs to one node, which each names of the other. The first 'globs' fans, at most
+ *     SBX_MAX_GLOBS, belong to the nodes that are reached through a pattern and lead on, and to every
+ *     "**"; 'star' is one of them.
  *  6. settings[] has exactly one entry per key of keys.def, in that order.
- *  7. holes[] has one entry per node. The nodes' fans have no more edges, all together, than there are 'edges'.
+ *  7. holes[] has one entry per node. The fans have no more edges, all together, than there are 'edges'.
  * Following parents is never done; nothing else in a hostile image can make a walk long.
  */
 #ifndef SBX_IMAGE_H
@@ -117,17 +118,34 @@ struct sbx_rule {
 	uint8_t pad[3];
 };
 
-/* A place in the tree of rule paths. */
+/* Beside the kinds of rules: what a node says. */
+enum {
+	SBX_SAYS_NOTHING = SBX_RULE_KIND_COUNT,
+	SBX_SAYS_MUCH, /* more than one rule does */
+};
+
+/*
+ * A place in the tree of rule paths. All that most verdicts need of it stands in one line of the
+ * processor's cache.
+ */
 struct sbx_node {
 	uint32_t parent;
-	uint32_t name;
-	uint32_t speech; /* what rules say here, or SBX_NONE */
+	uint32_t hash; /* see sbx_hash_edge() */
 	uint32_t fan; /* the patterns that lead on from here, or SBX_NONE */
-	uint32_t glob; /* number among the pattern nodes, or SBX_NONE */
-	uint16_t name_len;
-	uint8_t kind; /* enum sbx_edge_kind: how it is reached */
+	uint32_t rule; /* the one that speaks here; or SBX_SAYS_MUCH: in 'speeches' */
+	uint8_t says; /* enum sbx_rule_kind of the rule, or SBX_SAYS_... */
+	uint8_t rights; /* of the rule */
+	uint8_t flags; /* SBX_SPEECH_... of the rule */
 	uint8_t leads_on; /* edges start here */
+	uint8_t kind; /* enum sbx_edge_kind: how it is reached */
+	uint8_t pad;
+	uint16_t name_len;
+	uint32_t name; /* a string */
+	uint32_t pad2;
+	char head[32]; /* how the name begins, filled up with zeros */
 };
+
+_Static_assert(sizeof(struct sbx_node) == 64, "a node is a line of cache");
 
 /* What rules below a place refuse, one for each node: apart, because only moves ask for it. */
 struct sbx_hole {
@@ -137,17 +155,20 @@ struct sbx_hole {
 };
 
 /*
- * 'first' and 'last' are sets of bytes: of those that names and prefixes of edges begin with, and that
- * suffixes end with. They spare most components a look-up.
+ * What leads on from a node. 'first', 'last' and 'inner' are sets of bytes: of those that names and
+ * prefixes of edges begin with, that suffixes end with, and that stand beside the '*' of either. They
+ * spare most components a look-up.
  */
 struct sbx_fan {
 	uint64_t first[4];
 	uint64_t last[4];
+	uint64_t inner[4];
 	uint64_t prefix_lens; /* bit n: an edge "name*" with n bytes of name leads on; 1 to 63 */
 	uint64_t suffix_lens;
-	uint32_t star; /* the node behind "**", or SBX_NONE */
+	uint32_t node;
+	uint32_t
+		star; /* the fan of the "**" behind the node, its own where it is one, or SBX_NONE */
 	struct sbx_range edges; /* in 'edges': nodes behind any other pattern */
-	uint32_t pad;
 };
 
 enum {
@@ -159,7 +180,7 @@ enum {
 	SBX_SPEECH_FOLDER = 1 << 5, /* 'protect' holds also for folders, and below them */
 };
 
-/* All rules of one place, summed up. */
+/* All rules of a place where several speak, summed up. */
 struct sbx_speech {
 	uint32_t take; /* rule of hide, deny or [path], or SBX_NONE */
 	uint32_t protect;
@@ -229,7 +250,6 @@ struct sbx_setting {
 	TABLE(slots, struct sbx_slot)       \
 	TABLE(fans, struct sbx_fan)         \
 	TABLE(edges, uint32_t)              \
-	TABLE(globs, uint32_t)              \
 	TABLE(speeches, struct sbx_speech)  \
 	TABLE(words, uint32_t)              \
 	TABLE(sections, struct sbx_section) \
@@ -262,7 +282,7 @@ struct sbx_image {
 	uint32_t tmp; /* string: what ${tmp} means */
 	uint32_t home; /* string: the home directory */
 	uint32_t main_file; /* the file that decides where no rule matches, or SBX_NONE */
-	uint32_t pad;
+	uint32_t globs; /* how many fans belong to pattern nodes */
 	uint64_t prefix_lens4; /* bit n: some rule has an IPv4 network of n bits */
 	uint64_t prefix_lens6[3];
 	struct sbx_span tables[SBX_TABLE_COUNT];

@@ -4,7 +4,7 @@
 
 # The evaluate side is listed by hand, because to be on this list is a promise: these files need
 # nothing but what tests/lint/may-use.tab says. All else in libsbx is compile and query side.
-EVAL_SRC    := $(addprefix policy/,image.c eval.c evalnet.c glob.c peer.c names.c out.c words.c \
+EVAL_SRC    := $(addprefix policy/,image.c walk.c eval.c evalnet.c glob.c peer.c names.c out.c words.c \
 	suggest.c credentials.c)
 COMMAND_SRC := policy/main.c $(wildcard policy/cmd_*.c)
 COMPILE_SRC := $(filter-out $(EVAL_SRC) $(COMMAND_SRC),$(wildcard policy/*.c))

@@ -325,7 +325,7 @@ static void change_header(uint8_t *data)
 {
 	struct sbx_image head = { .size = 0 };
 	uint32_t *fields[] = { &head.seed, &head.net_seed, &head.max_probe, &head.root,
-			       &head.tmp,  &head.home,	   &head.main_file };
+			       &head.tmp,  &head.home,	   &head.main_file, &head.globs };
 	uint32_t table = any(SBX_TABLE_COUNT);
 
 	memcpy(&head, data, sizeof(head));
@@ -418,30 +418,33 @@ static void append(struct bytes *bytes, enum sbx_table table, const void *list, 
 static void make_crowd(struct bytes *bytes)
 {
 	static struct sbx_node nodes[CROWD + 1];
+	static struct sbx_fan fans[CROWD + 1];
 	static uint32_t all[CROWD];
-	struct sbx_fan fan = { .star = SBX_NONE, .edges = { 0, CROWD } };
 	const struct sbx_image *image = (const struct sbx_image *)(void *)bytes->data;
 	uint32_t star = 0;
 
 	while (sbx_str(image, star)[0] != '*')
 		star++;
 	for (uint32_t i = 0; i <= CROWD; i++) {
+		uint32_t fan = i ? i - 1 : CROWD;
+
 		nodes[i] = sbx_nodes(image)[0];
-		nodes[i].fan = 0;
+		nodes[i].fan = fan;
+		fans[fan] = (struct sbx_fan){ .node = i, .star = SBX_NONE, .edges = { 0, CROWD } };
 		if (i == 0)
 			continue;
 		nodes[i].parent = 0;
 		nodes[i].name = star;
 		nodes[i].name_len = 1;
+		nodes[i].head[0] = '*';
 		nodes[i].kind = SBX_EDGE_GLOB;
-		nodes[i].glob = i - 1;
 		all[i - 1] = i;
 	}
 	append(bytes, SBX_TABLE_nodes, nodes, CROWD + 1);
-	append(bytes, SBX_TABLE_fans, &fan, 1);
+	append(bytes, SBX_TABLE_fans, fans, CROWD + 1);
 	append(bytes, SBX_TABLE_edges, all, CROWD);
-	append(bytes, SBX_TABLE_globs, all, CROWD);
 	append(bytes, SBX_TABLE_slots, (struct sbx_slot[1]){ { 0, SBX_NONE } }, 1);
+	((struct sbx_image *)(void *)bytes->data)->globs = CROWD;
 }
 
 static void compile_seed(size_t i)
