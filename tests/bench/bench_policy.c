@@ -311,7 +311,7 @@ static void bench_load(enum bench_kind kind, const char *where, const char *bar)
 		printf("%10s %8.3f %8.3f %6.0f%% %10.2f\n", lines[i].name, bench_min(times) / 1e6,
 		       bench_median(times) / 1e6, bench_spread(times),
 		       bench_median(times) / 1e3 / sizes[i]);
-		if (sizes[i] == 1000)
+		if (sizes[i] == 1000 && bar)
 			add_bar(bar, bench_min(times) / 1e6, bench_median(times) / 1e6, 2, "ms");
 		line_done(&lines[i]);
 	}
@@ -390,7 +390,8 @@ int main(int argc, char **argv)
 	bench_rules(BENCH_PEERS, "verdicts, connect to hosts, subdomains, addresses and networks",
 		    NULL);
 	bench_words();
-	bench_load(BENCH_FLAT, "in one folder", "loading 1000 rules in one folder");
-	bench_load(BENCH_LITERAL, "spread over a tree", "loading 1000 rules spread over a tree");
+	bench_load(BENCH_FLAT, "in one folder", "loading 1000 rules");
+	/* Without a bar: the kernel looks up most of them in a folder of their own. */
+	bench_load(BENCH_LITERAL, "spread over a tree", NULL);
 	return judge();
 }
