@@ -81,8 +81,11 @@ struct launch_wishes {
 int launch_filter_wishes(const struct sbx_image *image, struct launch_wishes *wishes,
 			 struct launch_error *error);
 
-/* Judges socket(2) by its kind: EACCES, or it passes here. Returns its length. */
-#define LAUNCH_SOCKETS_LEN 10
+/*
+ * Judges socket(2) and socketpair(2) by the kind of socket: EACCES, or it passes here. One of a pair
+ * can send to any address too. Returns its length.
+ */
+#define LAUNCH_SOCKETS_LEN 14
 unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
 				     struct sock_filter code[LAUNCH_SOCKETS_LEN]);
 

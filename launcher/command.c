@@ -56,6 +56,12 @@ static bool is_same_file(const char *path, const char *other)
 	       a.st_ino == b.st_ino;
 }
 
+/* Shells take a name that leads nowhere, or is too long for a file, for one that is not there. */
+static bool is_absence(int found)
+{
+	return found == -ENOENT || found == -ENOTDIR || found == -ELOOP || found == -ENAMETOOLONG;
+}
+
 /* The first file of that name that can be executed; else the first obstacle that is not absence. */
 static int search(const char *name, const char *past, char out[PATH_MAX])
 {
@@ -74,7 +80,7 @@ static int search(const char *name, const char *past, char out[PATH_MAX])
 			found = -ENOENT;
 		if (found == 0)
 			return 0;
-		if (result == -ENOENT && found != -ENOTDIR)
+		if (result == -ENOENT && !is_absence(found))
 			result = found;
 		path += len;
 		if (!*path++)
@@ -82,14 +88,20 @@ static int search(const char *name, const char *past, char out[PATH_MAX])
 	}
 }
 
+/* The file that the name is the path of, from the current directory. */
+static int find_path(const char *name, char out[PATH_MAX])
+{
+	bool absolute = name[0] == '/';
+	int result = join(out, absolute ? "/" : "", absolute, name + absolute);
+
+	return result ? result : try_file(out);
+}
+
 static int find_file(const char *name, const char *past, char out[PATH_MAX])
 {
-	int result;
-
-	if (!strchr(name, '/'))
-		return *name ? search(name, past, out) : -ENOENT;
-	result = join(out, name[0] == '/' ? "/" : "", name[0] == '/', name + (name[0] == '/'));
-	return result ? result : try_file(out);
+	if (strchr(name, '/'))
+		return find_path(name, out);
+	return *name ? search(name, past, out) : -ENOENT;
 }
 
 /* The next word of a "#!" line, or NULL; the kernel itself splits at most once, env -S does more. */
@@ -103,15 +115,30 @@ static char *next_word(char **line)
 	return *word ? word : NULL;
 }
 
-/* The program that "#!/usr/bin/env [-S] [NAME=VALUE]... X" names. */
+/* What follows an option of env, whose value may be a word of its own; -S may have its first. */
+static char *behind_option(char *word, char **rest)
+{
+	static const char split[] = "--split-string=";
+	char *takes = word[1] == '-' ? NULL : strpbrk(word, "SuCa");
+
+	if (strncmp(word, split, sizeof(split) - 1) == 0)
+		return word + sizeof(split) - 1;
+	if (takes && takes[0] == 'S' && takes[1])
+		return takes + 1;
+	if ((takes && takes[0] != 'S' && !takes[1]) || strcmp(word, "--unset") == 0 ||
+	    strcmp(word, "--chdir") == 0 || strcmp(word, "--argv0") == 0)
+		(void)next_word(rest);
+	return next_word(rest);
+}
+
+/* The program that "#!/usr/bin/env [-S] [OPTION]... [NAME=VALUE]... X" names. */
 static const char *behind_env(char *rest)
 {
-	char *word;
+	char *word = next_word(&rest);
 
-	while ((word = next_word(&rest)))
-		if (word[0] != '-' && !strchr(word, '='))
-			return word;
-	return NULL;
+	while (word && (word[0] == '-' || strchr(word, '=')))
+		word = word[0] == '-' ? behind_option(word, &rest) : next_word(&rest);
+	return word;
 }
 
 static const char *base_name(const char *path)
@@ -121,48 +148,65 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool take_interpreter(struct launch_command *command, const char *name)
+/* Only env looks into PATH: to the kernel "#!node" is a file of the current directory. */
+static bool take_interpreter(struct launch_command *command, const char *name, bool by_env)
 {
 	char found[PATH_MAX];
 
 	if (command->interpreter_count == LAUNCH_INTERPRETERS ||
-	    find_file(name, command->past, found) != 0 ||
+	    (by_env ? find_file(name, command->past, found) : find_path(name, found)) != 0 ||
 	    !realpath(found, command->interpreters[command->interpreter_count]))
 		return false;
 	command->interpreter_count++;
 	return true;
 }
 
-/* How many bytes of the file's beginning there are; a file that cannot be read has none to show. */
-static size_t read_start(const char *path, char start[LINE_MAX_KERNEL + 1])
+/* How many bytes of the file's beginning there are, or -1: it cannot be read. */
+static ssize_t read_start(const char *path, char start[LINE_MAX_KERNEL + 1])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	ssize_t got = fd < 0 ? 0 : read(fd, start, LINE_MAX_KERNEL);
+	ssize_t got = fd < 0 ? -1 : read(fd, start, LINE_MAX_KERNEL);
 
 	if (fd >= 0)
 		(void)close(fd);
 	start[got > 0 ? got : 0] = '\0';
-	return got > 0 ? (size_t)got : 0;
+	return got;
+}
+
+/* What "#!" names, or NULL; to the kernel a path that its buffer may have cut is none. */
+static char *first_word(char *start, ssize_t len, char **rest)
+{
+	bool whole = len < LINE_MAX_KERNEL || memchr(start, '\n', LINE_MAX_KERNEL);
+	char *word;
+
+	if (len < 2 || start[0] != '#' || start[1] != '!')
+		return NULL;
+	*rest = start + 2;
+	(*rest)[strcspn(*rest, "\n")] = '\0';
+	word = next_word(rest);
+	return word && (whole || word + strlen(word) < start + len) ? word : NULL;
+}
+
+/* No program and no line for the kernel. An empty file is a script too, which does nothing. */
+static bool is_plain(const char *start, ssize_t len)
+{
+	return len == 0 || (len > 0 && memcmp(start, "\177ELF", len < 4 ? (size_t)len : 4) != 0);
 }
 
 /* The interpreter of 'path', and of that one in turn; an interpreter may be a script too. */
 static void follow_lines(struct launch_command *command, const char *path)
 {
-	char start[LINE_MAX_KERNEL + 1], *line = start + 2, *word;
+	char start[LINE_MAX_KERNEL + 1], *line, *word;
 	const char *behind;
-	size_t len = read_start(path, start);
+	ssize_t len = read_start(path, start);
 
-	if (len < 2 || start[0] != '#' || start[1] != '!') {
-		command->plain_script = path == command->real && len > 0 &&
-					memcmp(start, "\177ELF", len < 4 ? len : 4) != 0;
-		return;
-	}
-	line[strcspn(line, "\n")] = '\0';
-	word = next_word(&line);
-	if (!word || !take_interpreter(command, word))
+	word = first_word(start, len, &line);
+	if (!word)
+		command->plain_script = path == command->real && is_plain(start, len);
+	if (!word || !take_interpreter(command, word, false))
 		return;
 	if (strcmp(base_name(word), "env") == 0 && (behind = behind_env(line)))
-		(void)take_interpreter(command, behind);
+		(void)take_interpreter(command, behind, true);
 	if (command->interpreter_count < LAUNCH_INTERPRETERS)
 		follow_lines(command, command->interpreters[command->interpreter_count - 1]);
 }
@@ -207,7 +251,7 @@ int launch_command_find(const char *name, const char *past, struct launch_comman
 	command->plain_script = false;
 	follow_lines(command, command->real);
 	if (command->plain_script)
-		(void)take_interpreter(command, "/bin/sh");
+		(void)take_interpreter(command, "/bin/sh", false);
 	command->profile_of = choose_profile(command, name);
 	return 0;
 }

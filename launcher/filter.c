@@ -202,7 +202,7 @@ static int load_denied(const struct launch_wishes *wishes, struct launch_error *
 	enum {
 		HEAD = 4,
 		PER_CALL = 2,
-		TAIL = 2
+		TAIL = 3
 	};
 	struct sock_filter code[HEAD + PER_CALL * LAUNCH_CALL_COUNT + LAUNCH_SOCKETS_LEN + TAIL] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
@@ -222,7 +222,8 @@ static int load_denied(const struct launch_wishes *wishes, struct launch_error *
 		code[len++] =
 			(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
 	}
-	code[len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0,
+	code[len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 1, 0);
+	code[len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socketpair, 0,
 						   LAUNCH_SOCKETS_LEN);
 	len += launch_filter_sockets(wishes, code + len);
 	code[len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);

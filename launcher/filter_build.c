@@ -53,6 +53,11 @@ static uint32_t base_action(const struct build *build, enum launch_verdict verdi
 	return SECCOMP_RET_ERRNO | ENOSYS;
 }
 
+static bool makes_sockets(size_t call)
+{
+	return call == LAUNCH_CALL_socket || call == LAUNCH_CALL_socketpair;
+}
+
 static uint32_t mark(size_t call)
 {
 	return SECCOMP_RET_TRACE | (uint32_t)call;
@@ -65,7 +70,7 @@ static uint32_t notify_action(const struct build *build, const struct launch_cal
 
 	if (wishes->denied[i] || launch_call_is_birth((enum launch_call_index)i))
 		return SECCOMP_RET_USER_NOTIF;
-	if (i == LAUNCH_CALL_socket && (wishes->no_udp || wishes->no_unix_datagram))
+	if (makes_sockets(i) && (wishes->no_udp || wishes->no_unix_datagram))
 		return mark(i);
 	if (!launch_call_asks(call) || wishes->allowed[i])
 		return SECCOMP_RET_ALLOW;
@@ -226,15 +231,20 @@ static void append_rule(const struct build *build, const struct launch_rule *rul
 unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
 				     struct sock_filter code[LAUNCH_SOCKETS_LEN])
 {
-	const uint32_t refuse = SECCOMP_RET_ERRNO | EACCES;
+	const uint32_t refuse = SECCOMP_RET_ERRNO | EACCES, type = 0xf; /* the rest are flags */
+	/* To the kernel a raw UNIX socket is another name of a datagram socket. */
 	const struct sock_filter block[LAUNCH_SOCKETS_LEN] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, lower_half(1)),
-		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf), /* the type; the rest are flags */
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 0, 6),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, lower_half(0)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 2),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 5, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 9),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, lower_half(1)),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, type),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 4, 6),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, lower_half(1)),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, type),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_RAW, 1, 2),
 		BPF_STMT(BPF_RET | BPF_K, wishes->no_udp ? refuse : SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, wishes->no_unix_datagram ? refuse : SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -254,7 +264,7 @@ static int append_tail(const struct build *build, size_t call)
 
 	if (program->len + LAUNCH_SOCKETS_LEN > BPF_MAXINSNS)
 		return -E2BIG;
-	if (build->role == NOTIFY && call == LAUNCH_CALL_socket) {
+	if (build->role == NOTIFY && makes_sockets(call)) {
 		program->len += launch_filter_sockets(build->wishes, program->code + program->len);
 		return 0;
 	}

@@ -106,6 +106,14 @@ static int lower(int resource, rlim_t soft, rlim_t hard)
 	return setrlimit(resource, &now) < 0 ? -errno : 0;
 }
 
+/* Twice the memory and some; a limit that nobody can reach must not wrap round to a small one. */
+static rlim_t data_bound(uint64_t memory)
+{
+	const uint64_t beside = 256 * MEGABYTE;
+
+	return memory > (RLIM_INFINITY - beside) / 2 ? RLIM_INFINITY : memory * 2 + beside;
+}
+
 /*
  * Memory is watched by the supervisor; RLIMIT_DATA is behind it for what grows faster than anybody
  * looks, and wide, because it counts the stacks of threads; sanitizers, which reserve far more than
@@ -118,8 +126,7 @@ int launch_limits_apply(const struct launch_limits *limits, struct launch_error 
 	int failed = lower(RLIMIT_CORE, 1, 1);
 
 	if (!failed && limits->memory_is_set)
-		failed = lower(RLIMIT_DATA, limits->memory * 2 + 256 * MEGABYTE,
-			       limits->memory * 2 + 256 * MEGABYTE);
+		failed = lower(RLIMIT_DATA, data_bound(limits->memory), data_bound(limits->memory));
 	if (!failed && cpu)
 		failed = lower(RLIMIT_CPU, cpu + 1, cpu + 2);
 	if (!failed && limits->file_size)

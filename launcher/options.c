@@ -203,7 +203,7 @@ static int take_own(struct launch_options *options, int option, char *arg,
 	case 'p':
 		return take_file(options, arg);
 	case 'q':
-		options->voice = options->voice == VOICE_QUIET ? VOICE_NOTHING : VOICE_QUIET;
+		options->voice = options->voice <= VOICE_QUIET ? VOICE_NOTHING : VOICE_QUIET;
 		return 0;
 	case 'v':
 		options->voice = VOICE_VERBOSE;
@@ -278,6 +278,9 @@ static int complain(const struct option *table, int option, char **args, struct 
 
 	if (option == ':')
 		return launch_fail(error, EINVAL, "option '%s' needs a value", text);
+	for (const struct option *at = table; optopt && at->name; at++)
+		if (at->val == optopt)
+			return launch_fail(error, EINVAL, "option '--%s' takes no value", at->name);
 	if (optopt && optopt < 256)
 		return launch_fail(error, EINVAL, "unknown option '-%c'", optopt);
 	(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, "="), text);

@@ -237,32 +237,53 @@ bool launch_tree_is_below(pid_t root, pid_t pid)
 	return false;
 }
 
-/* The number behind a word at the beginning of a line, in bytes; 0 when it is not there. */
-static uint64_t kilobytes(const char *text, const char *word)
+/* The number behind the word that the line begins with, in bytes; 0 when it is another line. */
+static uint64_t kilobytes(const char *line, const char *const words[3])
 {
-	size_t len = strlen(word);
-
-	for (const char *at = text; at; at = strchr(at, '\n')) {
-		at += *at == '\n';
-		if (strncmp(at, word, len) == 0)
-			return strtoull(at + len, NULL, 10) * 1024;
-	}
+	for (size_t i = 0; i < 3; i++)
+		if (strncmp(line, words[i], strlen(words[i])) == 0)
+			return strtoull(line + strlen(words[i]), NULL, 10) * 1024;
 	return 0;
+}
+
+/* In pieces: who is in many groups has a line that is longer than any buffer. */
+static uint64_t sum_lines(int fd, const char *const words[3])
+{
+	char text[4096];
+	uint64_t sum = 0;
+	size_t kept = 0;
+	ssize_t got;
+
+	while ((got = read(fd, text + kept, sizeof(text) - 1 - kept)) > 0) {
+		char *at = text, *end;
+
+		text[kept + (size_t)got] = '\0';
+		for (; (end = strchr(at, '\n')); at = end + 1)
+			sum += kilobytes(at, words);
+		kept = strlen(at);
+		if (kept == sizeof(text) - 1)
+			kept = 1; /* of such a line its beginning is enough: that is none of ours */
+		memmove(text, at, kept);
+	}
+	return sum;
 }
 
 uint64_t launch_task_memory(pid_t pid, bool fair)
 {
-	char path[64], text[4096];
+	static const char *const own[] = { "RssAnon:", "RssShmem:", "VmSwap:" };
+	static const char *const parts[] = { "Pss_Anon:", "Pss_Shmem:", "SwapPss:" };
+	char path[64];
+	uint64_t sum;
+	int fd;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid,
 		       fair ? "smaps_rollup" : "status");
-	if (read_proc(path, text, sizeof(text)) <= 0)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return 0;
-	if (fair)
-		return kilobytes(text, "Pss_Anon:") + kilobytes(text, "Pss_Shmem:") +
-		       kilobytes(text, "SwapPss:");
-	return kilobytes(text, "RssAnon:") + kilobytes(text, "RssShmem:") +
-	       kilobytes(text, "VmSwap:");
+	sum = sum_lines(fd, fair ? parts : own);
+	(void)close(fd);
+	return sum;
 }
 
 uint64_t launch_task_files(pid_t pid, uint64_t most)

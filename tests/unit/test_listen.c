@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The notify filter, run in an interpreter over every row of syscalls.def, every ARG rule and its
+ * neighbours, for policies that wish nothing, something and everything. It is held against the base
+ * filter that lets calls pass for it: what passes there and is to be refused must be asked about
+ * here. Whether the kernel takes it is tried in a child.
+ */
+#include "listen.h"
+
+#include <linux/audit.h>
+#include <seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "bpf.h"
+#include "load.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define ALLOWED SECCOMP_RET_ALLOW
+#define ASKED SECCOMP_RET_USER_NOTIF
+#define REFUSED (SECCOMP_RET_ERRNO | EACCES)
+#define HIGH UINT64_C(0xa5a5a5a500000000)
+#define VALUES 64 /* of one argument */
+
+/* A policy, its notify filter, and the base filter that goes with it. */
+struct pair {
+	const char *what;
+	struct launch_wishes wishes;
+	struct launch_program asking;
+	struct sock_fprog notify;
+	struct launch_program built;
+	struct sock_fprog base;
+};
+
+static struct pair *pair; /* that is tested */
+
+static void make_pair(const char *what, const char *policy)
+{
+	struct sbx_policy *loaded = load_text(policy);
+	struct launch_error error = { "" };
+
+	pair->what = what;
+	if (launch_filter_wishes(sbx_policy_image(loaded), &pair->wishes, &error) < 0)
+		BAIL_OUT("%s: %s", what, error.text);
+	sbx_free(loaded);
+	memset(&pair->asking, 0xff, sizeof(pair->asking));
+	if (launch_filter_build_notify(&pair->wishes, &pair->asking) < 0)
+		BAIL_OUT("%s: no notify filter", what);
+	pair->notify = (struct sock_fprog){ pair->asking.len, pair->asking.code };
+	if (launch_filter_build(true, pair->wishes.allowed, &pair->built) < 0)
+		BAIL_OUT("%s: no base filter", what);
+	pair->base = (struct sock_fprog){ pair->built.len, pair->built.code };
+}
+
+static uint32_t ask(const struct sock_fprog *program, int number, const uint64_t args[6])
+{
+	struct seccomp_data data = { .nr = number, .arch = seccomp_arch_native() };
+
+	for (size_t i = 0; args && i < 6; i++)
+		data.args[i] = args[i];
+	return bpf_run(program, &data);
+}
+
+static bool is_birth(const struct launch_call *call)
+{
+	return !strcmp(call->name, "clone") || !strcmp(call->name, "fork") ||
+	       !strcmp(call->name, "vfork");
+}
+
+/* By hand: UDP, and all that the kernel makes a UNIX datagram socket of, which is SOCK_RAW too. */
+static bool is_bad_socket(const struct launch_call *call, const uint64_t args[6])
+{
+	uint32_t family = (uint32_t)args[0], type = (uint32_t)args[1] & 0xf;
+
+	if (strcmp(call->name, "socket") != 0 && strcmp(call->name, "socketpair") != 0)
+		return false;
+	if (family == AF_UNIX)
+		return pair->wishes.no_unix_datagram && (type == SOCK_DGRAM || type == SOCK_RAW);
+	return (family == AF_INET || family == AF_INET6) && type == SOCK_DGRAM &&
+	       pair->wishes.no_udp;
+}
+
+static size_t wrong, gaps, questions, tried;
+
+static void complain(const struct launch_call *call, const uint64_t args[6], const char *why,
+		     uint32_t got)
+{
+	if (wrong + gaps + questions < 20)
+		diag("%s: %s(%#jx, %#jx, %#jx, %#jx): %s: %#x", pair->what, call->name,
+		     (uintmax_t)args[0], (uintmax_t)args[1], (uintmax_t)args[2], (uintmax_t)args[3],
+		     why, got);
+}
+
+/* One call with these arguments: as the rows say, no gap behind the base filter, no idle question. */
+static void try_call(size_t index, const uint64_t args[6])
+{
+	size_t count;
+	const struct launch_call *call = &launch_calls(&count)[index];
+	bool denied = pair->wishes.denied[index], allowed = pair->wishes.allowed[index];
+	enum launch_outcome outcome = launch_call_judge(call, args);
+	bool refused = denied || (!allowed && outcome != ARG_ALLOW);
+	uint32_t got = ask(&pair->notify, call->number, args), expected = ALLOWED;
+	bool passes = ask(&pair->base, call->number, args) == ALLOWED;
+
+	if (denied || is_birth(call) ||
+	    (launch_call_asks(call) && !allowed && outcome == ARG_REFUSE))
+		expected = ASKED;
+	else if (is_bad_socket(call, args))
+		expected = REFUSED;
+	tried++;
+	if (got != expected) {
+		complain(call, args, "not what its row says", got);
+		wrong++;
+	}
+	if (passes && refused && got != ASKED) {
+		complain(call, args, "nobody refuses it", got);
+		gaps++;
+	}
+	if (!refused && !is_birth(call) && got == ASKED) {
+		complain(call, args, "asked about, although it is allowed", got);
+		questions++;
+	}
+}
+
+/* Values of one argument that decide about the call: each test's own and its neighbours. */
+struct choice {
+	uint32_t values[VALUES];
+	size_t count;
+};
+
+static void choose(struct choice *choice, uint32_t value)
+{
+	for (size_t i = 0; i < choice->count; i++)
+		if (choice->values[i] == value)
+			return;
+	if (choice->count == VALUES)
+		BAIL_OUT("more values of an argument than this test has room for");
+	choice->values[choice->count++] = value;
+}
+
+static void choose_near(struct choice *choice, const struct launch_test *test)
+{
+	uint32_t lowest = test->mask & -test->mask;
+
+	choose(choice, test->value);
+	choose(choice, test->value ^ lowest);
+	choose(choice, test->value ^ UINT32_C(0x80000000));
+	choose(choice, test->value | ~test->mask);
+	choose(choice, (test->value ^ lowest) | ~test->mask);
+	choose(choice, ~test->value);
+	if (!test->equal) /* bits, one by one */
+		for (uint32_t bit = 1; bit; bit <<= 1)
+			if (test->mask & bit)
+				choose(choice, bit);
+}
+
+static void try_row(size_t index)
+{
+	static const uint64_t upper[] = { 0, HIGH, UINT64_C(1) << 32 };
+	struct choice choices[6] = { 0 };
+	size_t count, all = 1;
+	const struct launch_rule *rules = launch_rules(&count);
+
+	for (size_t arg = 0; arg < 6; arg++) {
+		choose(&choices[arg], 0);
+		choose(&choices[arg], UINT32_MAX);
+	}
+	for (size_t i = 0; i < count; i++)
+		for (size_t n = 0; n < LAUNCH_TESTS && (size_t)rules[i].call == index; n++)
+			if (rules[i].tests[n].mask)
+				choose_near(&choices[rules[i].tests[n].arg], &rules[i].tests[n]);
+	for (size_t arg = 0; arg < 6; arg++)
+		all *= choices[arg].count;
+	for (size_t n = 0; n < all * COUNT(upper); n++) {
+		uint64_t args[6];
+		size_t rest = n / COUNT(upper);
+
+		for (size_t arg = 0; arg < 6; arg++) {
+			args[arg] = upper[n % COUNT(upper)] |
+				    choices[arg].values[rest % choices[arg].count];
+			rest /= choices[arg].count;
+		}
+		try_call(index, args);
+	}
+}
+
+/* Every kind of socket there is, not only those that syscalls.def has tests for. */
+static void try_sockets(size_t index)
+{
+	static const uint64_t flags[] = { 0, SOCK_NONBLOCK | SOCK_CLOEXEC, HIGH };
+
+	for (uint64_t n = 0; n < 64 * 16 * COUNT(flags); n++)
+		try_call(index, (uint64_t[6]){ (flags[n % 3] & HIGH) | (n / 3 % 64),
+					       flags[n % 3] | (n / 3 / 64), 0 });
+}
+
+static void test_rows(void)
+{
+	size_t count;
+	const struct launch_call *calls = launch_calls(&count);
+
+	wrong = gaps = questions = tried = 0;
+	for (size_t i = 0; i < count; i++)
+		if (calls[i].number >= 0)
+			try_row(i);
+	try_sockets(LAUNCH_CALL_socket);
+	try_sockets(LAUNCH_CALL_socketpair);
+	cmp_ok(wrong, "==", 0, "%s: every row of syscalls.def, by %zu calls", pair->what, tried);
+	cmp_ok(gaps, "==", 0, "%s: what passes the base filter for a listener is heard",
+	       pair->what);
+	cmp_ok(questions, "==", 0, "%s: what is allowed is not asked about", pair->what);
+}
+
+static bool has_row(int number)
+{
+	size_t count;
+	const struct launch_call *calls = launch_calls(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (calls[i].number == number)
+			return true;
+	return false;
+}
+
+static void test_strangers(void)
+{
+	static const uint32_t foreign[] = { AUDIT_ARCH_I386, AUDIT_ARCH_ARM, AUDIT_ARCH_MIPS, 0 };
+	size_t bad = 0;
+
+	for (size_t i = 0; i < COUNT(foreign); i++)
+		for (int number = 0; number < 600; number++)
+			bad += bpf_run(&pair->notify,
+				       &(struct seccomp_data){ .nr = number,
+							       .arch = foreign[i] }) != ALLOWED;
+	cmp_ok(bad, "==", 0, "%s: another architecture is left to the base filter", pair->what);
+	for (int number = 0; number < 4096; number++)
+		bad += !has_row(number) && ask(&pair->notify, number, NULL) != ALLOWED;
+	for (int number = 0; number < 600; number++)
+		bad += ask(&pair->notify, 0x40000000 | number, NULL) != ALLOWED;
+	bad += ask(&pair->notify, -1, NULL) != ALLOWED;
+	cmp_ok(bad, "==", 0, "%s: and so is a number without a row", pair->what);
+}
+
+/* Whether a child can load it. It answers no call that a child needs in order to end. */
+static bool kernel_takes(const struct sock_fprog *program)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		long failed = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+
+		if (!failed)
+			failed = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program);
+		(void)syscall(SYS_exit_group, failed ? 1 : 0); /* a sanitizer's _exit() does more */
+	}
+	return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+	       WEXITSTATUS(status) == 0;
+}
+
+static void test_shape(void)
+{
+	static struct sock_filter nothing[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+
+	ok(bpf_is_sound(&pair->notify), "%s: the program of %u instructions is well formed",
+	   pair->what, pair->notify.len);
+	skip(!kernel_takes(&(struct sock_fprog){ 1, nothing }), 1, "no filter can be loaded here");
+	ok(kernel_takes(&pair->notify), "%s: and the kernel takes it", pair->what);
+	end_skip;
+}
+
+static void test_pair(const char *what, const char *policy)
+{
+	make_pair(what, policy);
+	test_shape();
+	test_rows();
+	test_strangers();
+}
+
+/* By hand: a slip in syscalls.def must not be a slip in its test. */
+static void test_known(void)
+{
+	static const struct {
+		const char *name;
+		uint64_t args[6];
+		uint32_t answer;
+	} known[] = {
+		{ "ptrace", { 0 }, ASKED },
+		{ "mount", { 0 }, ASKED },
+		{ "unshare", { 0 }, ASKED },
+		{ "setns", { 0 }, ASKED },
+		{ "keyctl", { 0 }, ASKED },
+		{ "bpf", { 0 }, ASKED },
+		{ "clone", { 0 }, ASKED },
+		{ "clone", { 0x10000000 }, ASKED }, /* CLONE_NEWUSER */
+		{ "fork", { 0 }, ASKED },
+		{ "vfork", { 0 }, ASKED },
+		{ "prlimit64", { 0, 7 }, ALLOWED },
+		{ "prlimit64", { 1, 7 }, ASKED },
+		{ "prlimit64", { HIGH, 7 }, ALLOWED },
+		{ "prlimit64", { HIGH | 1, 7 }, ASKED },
+		{ "setpriority", { 0, 0, 5 }, ALLOWED },
+		{ "setpriority", { 0, 1, 5 }, ASKED },
+		{ "setpriority", { 1, 0, 5 }, ASKED },
+		{ "setpriority", { 2, 0, 5 }, ASKED },
+		{ "ioprio_set", { 1, 0 }, ALLOWED },
+		{ "ioprio_set", { 3, 0 }, ASKED },
+		{ "sched_setaffinity", { 4242 }, ASKED },
+		{ "openat", { 0 }, ALLOWED },
+		{ "execve", { 0 }, ALLOWED },
+		{ "ioctl", { 0, 0x5412 }, ALLOWED }, /* TIOCSTI: the base filter's */
+		{ "clone3", { 0 }, ALLOWED }, /* ENOSYS there */
+		{ "socket", { AF_UNIX, SOCK_STREAM }, ALLOWED },
+		{ "socket", { AF_UNIX, SOCK_SEQPACKET }, ALLOWED },
+		{ "socket", { AF_UNIX, SOCK_DGRAM }, REFUSED },
+		{ "socket", { AF_UNIX, SOCK_RAW }, REFUSED },
+		{ "socket", { AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC }, REFUSED },
+		{ "socket", { AF_INET, SOCK_DGRAM }, REFUSED },
+		{ "socket", { AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK }, REFUSED },
+		{ "socket", { AF_INET, SOCK_STREAM }, ALLOWED },
+		{ "socket", { AF_NETLINK, SOCK_DGRAM }, ALLOWED },
+		{ "socketpair", { AF_UNIX, SOCK_STREAM }, ALLOWED },
+		{ "socketpair", { AF_UNIX, SOCK_SEQPACKET }, ALLOWED },
+		{ "socketpair", { AF_UNIX, SOCK_DGRAM }, REFUSED },
+		{ "socketpair", { AF_UNIX, SOCK_RAW | SOCK_CLOEXEC }, REFUSED },
+	};
+
+	for (size_t i = 0; i < COUNT(known); i++)
+		cmp_ok(ask(&pair->notify, launch_call_find(known[i].name)->number, known[i].args),
+		       "==", known[i].answer, "%s(%#jx, %#jx): %s", known[i].name,
+		       (uintmax_t)known[i].args[0], (uintmax_t)known[i].args[1],
+		       known[i].answer == ASKED	    ? "is asked about"
+		       : known[i].answer == ALLOWED ? "passes"
+						    : "is refused");
+}
+
+/* A policy that allows, denies, or does both to everything that can be. */
+static const char *wish_all(bool allow, bool deny)
+{
+	static const char *const needed[] = { "execve", "seccomp", "close_range", "write",
+					      "exit_group" };
+	static char text[64 << 10];
+	size_t count, len;
+	const struct launch_call *calls = launch_calls(&count);
+
+	len = (size_t)snprintf(text, sizeof(text), ALONE "[syscalls]\n");
+	for (size_t i = 0; i < count; i++) {
+		bool starts = false;
+
+		for (size_t n = 0; n < COUNT(needed); n++)
+			starts |= strcmp(needed[n], calls[i].name) == 0;
+		if (allow && calls[i].loosenable)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "allow = %s\n",
+						calls[i].name);
+		if (deny && !starts)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "deny = %s\n",
+						calls[i].name);
+	}
+	return text;
+}
+
+int main(void)
+{
+	plan(NO_PLAN);
+	tree_begin();
+	pair = calloc(1, sizeof(*pair));
+	if (!pair)
+		BAIL_OUT("out of memory");
+	test_pair("no wishes", ALONE);
+	ok(pair->wishes.no_udp && pair->wishes.no_unix_datagram, "which means no datagrams");
+	test_known();
+	test_pair("full network", ALONE "[network]\nmode = full\n");
+	ok(!pair->wishes.no_udp && !pair->wishes.no_unix_datagram, "which means all datagrams");
+	test_pair("UNIX datagrams", ALONE "[network]\nunix_datagram = yes\n");
+	ok(pair->wishes.no_udp && !pair->wishes.no_unix_datagram, "which means no UDP");
+	test_pair("filtered network", ALONE "[network]\nconnect = 10.0.0.1:443\n");
+	ok(pair->wishes.no_udp && pair->wishes.no_unix_datagram, "which means no datagrams");
+	test_pair("ptrace and prlimit64",
+		  ALONE "[syscalls]\nallow = ptrace, prlimit64\ndeny = chmod, socket, getpid\n");
+	test_pair("all allowed", wish_all(true, false));
+	test_pair("all denied", wish_all(false, true));
+	test_pair("all allowed and denied", wish_all(true, true));
+	free(pair);
+	done_testing();
+}
