@@ -211,11 +211,13 @@ static void follow_lines(struct launch_command *command, const char *path)
 		follow_lines(command, command->interpreters[command->interpreter_count - 1]);
 }
 
+/* The command's own, else that of the first interpreter that has one: a version manager's come last. */
 static const char *choose_profile(const struct launch_command *command, const char *name)
 {
-	if (sbx_program_profile(name) || command->interpreter_count == 0)
-		return name;
-	return command->interpreters[command->interpreter_count - 1];
+	for (size_t i = 0; !sbx_program_profile(name) && i < command->interpreter_count; i++)
+		if (sbx_program_profile(command->interpreters[i]))
+			return command->interpreters[i];
+	return name;
 }
 
 static int complain(const char *name, const char *past, int code, struct launch_error *error)

@@ -72,7 +72,8 @@ static int enforce_landlock(struct launch *launch, struct launch_error *error)
 static int enforce_filters(const struct launch *launch, int *listener, struct launch_error *error)
 {
 	*listener = launch_listen_install(&launch->wishes);
-	if (*listener == -EMFILE || *listener == -ENFILE || *listener == -ENOMEM)
+	if (*listener < 0 && *listener != -EBUSY && *listener != -EPERM && *listener != -EINVAL &&
+	    *listener != -ENOSYS)
 		return launch_fail(error, -*listener, "cannot make a listener: %s",
 				   strerror(-*listener));
 	return launch_filter_load(launch->image, *listener >= 0, error);
@@ -114,6 +115,8 @@ static void restore_signals(const struct launch *launch)
 {
 	if (launch->ignores_children)
 		(void)signal(SIGCHLD, SIG_IGN);
+	if (!launch->ignores_pipes)
+		(void)signal(SIGPIPE, SIG_DFL);
 	(void)sigprocmask(SIG_SETMASK, &launch->mask, NULL);
 }
 

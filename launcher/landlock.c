@@ -37,7 +37,9 @@ const struct launch_gap launch_landlock_gaps[] = {
 	{ 3, "truncating is not held" },
 	{ 4, "TCP is not held" },
 	{ 5, "ioctl on devices is not held" },
-	{ 6, "signals and abstract UNIX sockets are not held" },
+	{ 6, "signals and abstract UNIX sockets are not held: a program of the same user can end "
+	     "its own "
+	     "supervisor, and with it the limits" },
 	{ 0, NULL },
 };
 

@@ -27,7 +27,6 @@ struct launch_listen {
 	struct launch_report *report;
 	uint64_t limit; /* of tasks */
 	uint64_t tasks; /* at most so many there are */
-	bool ending; /* nobody is born any more */
 	uint64_t counted; /* when the tasks were last counted for a decision */
 	uint64_t count_ms; /* and how long that took */
 	struct launch_birth *births; /* that were let go on a moment ago */

@@ -6,6 +6,7 @@
 #include "out.h"
 #include "wrap.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,11 +69,26 @@ static int go(struct launch *launch)
 	return launch_run(launch);
 }
 
+/*
+ * No descriptor of ours may get the number of a standard stream that is closed: what is written
+ * there, or put over it by --json, would hit it. The program finds it closed, as it was.
+ */
+static bool occupy_streams(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+			return false;
+	return true;
+}
+
 int main(int count, char **args)
 {
 	static struct launch launch;
-	int status = launch_prepare(&launch, count, args);
+	int status;
 
+	if (!occupy_streams())
+		_exit(EXIT_LAUNCH);
+	status = launch_prepare(&launch, count, args);
 	if (!status)
 		status = go(&launch);
 	launch_private_remove(&launch.place);

@@ -74,7 +74,7 @@ static const struct {
 	  "run TEXT by sh -c, for use as a shell; so do -l and -i" },
 	{ { "name", required_argument, NULL, OPT_NAME },
 	  "NAME",
-	  "what to call the run in lists and logs" },
+	  "what to call the run in its log, instead of a random id" },
 	{ { "help", no_argument, NULL, 'h' }, NULL, "this text" },
 	{ { "version", no_argument, NULL, OPT_VERSION }, NULL, "the version" },
 };

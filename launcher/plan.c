@@ -338,10 +338,14 @@ static void note_gaps(const struct launch *launch, struct note *notes, size_t *c
 		     "default protections inside writable places (.git/hooks, shell start-up "
 		     "files, "
 		     "editor settings): Landlock cannot except a file from a folder");
-	if (sbx_network_mode(launch->image) != SBX_NETWORK_FULL)
+	if (sbx_network_mode(launch->image) != SBX_NETWORK_FULL) {
+		note(notes, count, "left out",
+		     "listening: a TCP port that the kernel chooses can be listened on at every "
+		     "address, not on loopback alone");
 		note(notes, count, "left out",
 		     "connecting to UNIX stream sockets by path: what may be reached outside by "
 		     "ordinary permissions can be reached");
+	}
 	if (launch->place.tmp[0])
 		note(notes, count, "left out",
 		     "private tmp is $TMPDIR alone: /tmp, /var/tmp and /dev/shm are refused, not "

@@ -37,6 +37,8 @@ static int block_signals(struct launch *launch)
 		sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 	if (launch->ignores_children)
 		(void)signal(SIGCHLD, SIG_DFL);
+	/* A reader of our messages who goes away must not end the run. */
+	launch->ignores_pipes = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
 	launch_signals(&set);
 	(void)sigprocmask(SIG_BLOCK, &set, &launch->mask);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -167,7 +169,10 @@ int launch_run(struct launch *launch)
 		launch_complain("cannot fork: %s", strerror(errno));
 		return EXIT_LAUNCH;
 	}
-	if (launch->user.foreign && launch_user_drop(cleaning, &error) < 0)
+	if (launch->user.foreign && launch_user_drop(cleaning, &error) < 0) {
 		launch_complain("%s", error.text);
+		launch_tree_kill(getpid());
+		return EXIT_LAUNCH;
+	}
 	return finish(launch, wait_for(supervisor, signals, tell[0]));
 }

@@ -43,6 +43,7 @@ struct launch {
 	int log_fd; /* -1: none */
 	sigset_t mask; /* as it was, for the program */
 	bool ignores_children; /* SIGCHLD was ignored */
+	bool ignores_pipes; /* and SIGPIPE */
 };
 
 /*

@@ -24,6 +24,7 @@
 
 #define GRACE_EXIT_MS 500 /* for what the program leaves behind, after SIGTERM */
 #define GRACE_LIMIT_MS 2000 /* for a tree that met a limit */
+#define GRACE_LOOK_MS 10 /* between looks at memory meanwhile */
 #define PIECE 65536
 #define RESTORED (-2) /* for 'saved'; -1: there was none */
 
@@ -253,6 +254,7 @@ static void take_signals(struct supervisor *super)
 static void program_listens(struct supervisor *super, int listener)
 {
 	struct launch *launch = super->launch;
+	char layers[256];
 
 	super->started = true;
 	(void)close(super->status_end);
@@ -262,6 +264,9 @@ static void program_listens(struct supervisor *super, int listener)
 	launch_listen_init(&super->listen, listener, &launch->wishes, launch->limits.processes,
 			   &super->watch, super->report);
 	super->ready[FROM_LISTENER].fd = listener;
+	launch_plan_layers(launch, listener >= 0, layers);
+	launch_report_start(super->report, (const char *const *)launch->options.argv,
+			    super->program, layers);
 	if (launch->enforced && listener < 0 && launch->options.voice >= VOICE_VERBOSE)
 		launch_complain("inside another sandbox: refused system calls are not explained, "
 				"and processes are counted by looking");
@@ -350,7 +355,7 @@ static int time_left(const struct supervisor *super)
 	int due;
 
 	if (super->phase == PHASE_GRACE)
-		return sooner(launch_listen_due(&super->listen),
+		return sooner(sooner(launch_listen_due(&super->listen), GRACE_LOOK_MS),
 			      super->grace_ends > now ? (int)(super->grace_ends - now) : 0);
 	due = launch_watch_due(&super->watch);
 	return super->started ? sooner(due, launch_listen_due(&super->listen)) : due;
@@ -380,7 +385,9 @@ static void look(struct supervisor *super)
 
 	if (super->started && launch_listen_due(&super->listen) == 0)
 		launch_listen_count(&super->listen);
-	if (super->phase != PHASE_RUN || !super->started)
+	if (super->phase == PHASE_GRACE && launch_watch_memory_is_over(&super->watch))
+		super->phase = PHASE_OVER;
+	if (super->phase != PHASE_RUN)
 		return;
 	limit = launch_watch_look(&super->watch, &hit);
 	if (limit == LIMIT_OPEN_FILES)
@@ -493,7 +500,9 @@ static void prepare(struct supervisor *super)
 					     .voice = launch->options.voice,
 					     .text_fd = STDERR_FILENO,
 					     .log_fd = launch->log_fd,
-					     .run = strrchr(launch->place.dir, '.') + 1,
+					     .run = launch->options.name
+							    ? launch->options.name
+							    : strrchr(launch->place.dir, '.') + 1,
 					     .keep = launch->options.json };
 	struct launch_error error;
 
@@ -502,7 +511,9 @@ static void prepare(struct supervisor *super)
 		launch_complain("%s", error.text);
 		_exit(EXIT_LAUNCH);
 	}
-	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 ||
+	    access("/proc/thread-self/children", R_OK) < 0)
+		fail("the processes of a run could not be found (/proc/thread-self/children)");
 	/* With --json, text would only be in the way of whoever reads the result. */
 	if (launch->options.json)
 		setup.voice = setup.voice == VOICE_VERBOSE ? VOICE_VERBOSE : VOICE_NOTHING;
@@ -517,21 +528,18 @@ static void prepare(struct supervisor *super)
 void launch_supervise(struct launch *launch, int lifeline, int tell)
 {
 	struct supervisor super = { .launch = launch, .tell = tell, .status_end = -1 };
-	char layers[256];
 
 	prepare(&super);
 	super.ready[FROM_SIGNALS].fd = open_signals();
 	super.ready[FROM_LIFELINE].fd = lifeline;
 	start(&super);
-	launch_plan_layers(launch, true, layers);
-	launch_report_start(super.report, (const char *const *)launch->options.argv, super.program,
-			    layers);
 	loop(&super);
 	reap(&super);
 	launch_tree_kill(getpid());
 	if (super.program > 0)
 		super.wait_status = SIGKILL; /* as waitpid() would have it */
 	drain(&super);
+	restore_streams(&super);
 	sum_up(&super);
 	launch_report_end(super.report, &super.end);
 	if (launch->options.json)

@@ -5,10 +5,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,20 +80,55 @@ static bool parse_stat(const char *text, struct launch_task *task)
 	return true;
 }
 
-static bool read_task(pid_t pid, struct launch_task *task)
+static bool is_alive(const struct launch_task *task)
+{
+	return task->state != 'Z' && task->state != 'X';
+}
+
+static bool read_stat(pid_t pid, struct launch_task *task)
 {
 	char path[64], text[STAT_MAX];
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (read_proc(path, text, sizeof(text)) <= 0)
-		return false;
-	task->pid = pid;
-	return parse_stat(text, task);
+	return read_proc(path, text, sizeof(text)) > 0 && parse_stat(text, task);
 }
 
-static bool is_alive(const struct launch_task *task)
+/*
+ * A first thread that has ended looks like a zombie without memory while the others run: what it
+ * cannot tell, one of them does.
+ */
+static void ask_thread(struct launch_task *task)
 {
-	return task->state != 'Z' && task->state != 'X';
+	char path[64];
+	struct dirent *item;
+	DIR *dir;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)task->pid);
+	dir = opendir(path);
+	while (dir && !is_alive(task) && (item = readdir(dir))) {
+		pid_t thread = (pid_t)strtol(item->d_name, NULL, 10);
+		struct launch_task found;
+
+		if (thread <= 0 || thread == task->pid || !read_stat(thread, &found) ||
+		    !is_alive(&found))
+			continue;
+		task->state = found.state;
+		task->rss = found.rss;
+		task->threads--;
+		task->speaker = thread;
+	}
+	if (dir)
+		(void)closedir(dir);
+}
+
+static bool read_task(pid_t pid, struct launch_task *task)
+{
+	if (!read_stat(pid, task))
+		return false;
+	task->pid = task->speaker = pid;
+	if (!is_alive(task) && task->threads > 1)
+		ask_thread(task);
+	return true;
 }
 
 void launch_tree_init(struct launch_tree *tree, pid_t root)
@@ -176,7 +213,9 @@ int launch_tree_find(struct launch_tree *tree)
 	int error = add_below(&found, tree->root, 2);
 
 	for (size_t i = 0; !error && i < found.count; i++)
-		error = add_below(&found, found.list[i].pid, found.list[i].threads);
+		error = add_below(&found, found.list[i].pid,
+				  found.list[i].speaker == found.list[i].pid ? found.list[i].threads
+									     : 2);
 	if (error) {
 		launch_tree_done(&found);
 		return error;
@@ -273,17 +312,23 @@ uint64_t launch_task_memory(pid_t pid, bool fair)
 	static const char *const own[] = { "RssAnon:", "RssShmem:", "VmSwap:" };
 	static const char *const parts[] = { "Pss_Anon:", "Pss_Shmem:", "SwapPss:" };
 	char path[64];
-	uint64_t sum;
+	uint64_t sum = 0;
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid,
 		       fair ? "smaps_rollup" : "status");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	sum = sum_lines(fd, fair ? parts : own);
-	(void)close(fd);
-	return sum;
+	if (fd >= 0) {
+		sum = sum_lines(fd, fair ? parts : own);
+		(void)close(fd);
+	}
+	/* Who made himself unreadable (PR_SET_DUMPABLE) is counted in full. */
+	return fair && !sum ? launch_task_memory(pid, false) : sum;
+}
+
+bool launch_task_is_shared(const struct launch_task *task)
+{
+	return syscall(SYS_kcmp, task->speaker, task->parent, KCMP_VM, 0, 0) == 0;
 }
 
 uint64_t launch_task_files(pid_t pid, uint64_t most)
@@ -319,8 +364,9 @@ void launch_tree_kill(pid_t root)
 
 	launch_tree_init(&tree, root);
 	for (int round = 0; round < KILL_ROUNDS; round++) {
-		if (!reap_all() || launch_tree_find(&tree) < 0 || tree.count == 0)
+		if (!reap_all())
 			break;
+		(void)launch_tree_find(&tree);
 		for (size_t i = 0; i < tree.count; i++)
 			(void)kill(tree.list[i].pid, SIGKILL);
 		if (!reap_all())

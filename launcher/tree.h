@@ -12,6 +12,7 @@
 struct launch_task {
 	pid_t pid;
 	pid_t parent;
+	pid_t speaker; /* a thread of it that lives: the first one may have ended before the others */
 	char state; /* as in /proc/PID/stat */
 	bool mark; /* the caller's */
 	unsigned int threads;
@@ -47,6 +48,8 @@ bool launch_tree_is_below(pid_t root, pid_t pid);
  * several processes share is counted for each of them, or with 'fair' in parts, which takes longer.
  */
 uint64_t launch_task_memory(pid_t pid, bool fair);
+/* Whether its memory is that of its parent: between vfork() and exec(). */
+bool launch_task_is_shared(const struct launch_task *task);
 /* How many descriptors it has open, up to 'most'. */
 uint64_t launch_task_files(pid_t pid, uint64_t most);
 

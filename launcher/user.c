@@ -70,17 +70,6 @@ int launch_user_find(const struct sbx_image *image, struct launch_user *user,
 	return 0;
 }
 
-int launch_user_become(const struct launch_user *user, struct launch_error *error)
-{
-	if (!user->foreign)
-		return 0;
-	if (setgroups(1, &user->gid) == 0 && setresgid(user->gid, user->gid, user->gid) == 0 &&
-	    setresuid(user->uid, user->uid, user->uid) == 0)
-		return 0;
-	return launch_fail(error, errno, "cannot become user %u: %s", (unsigned int)user->uid,
-			   strerror(errno));
-}
-
 static bool is_bounding_set_empty(void)
 {
 	for (unsigned long cap = 0; cap < CAPABILITIES; cap++) {
@@ -102,6 +91,19 @@ static bool empty_bounding_set(void)
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
 			return errno == EINVAL && cap > 0;
 	return true;
+}
+
+int launch_user_become(const struct launch_user *user, struct launch_error *error)
+{
+	if (!user->foreign)
+		return 0;
+	/* While we may. */
+	(void)empty_bounding_set();
+	if (setgroups(1, &user->gid) == 0 && setresgid(user->gid, user->gid, user->gid) == 0 &&
+	    setresuid(user->uid, user->uid, user->uid) == 0)
+		return 0;
+	return launch_fail(error, errno, "cannot become user %u: %s", (unsigned int)user->uid,
+			   strerror(errno));
 }
 
 int launch_user_drop(uint64_t keep, struct launch_error *error)

@@ -178,7 +178,8 @@ static uint64_t weigh(const struct launch_watch *watch, bool fair)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < watch->tree.count; i++)
-		sum += launch_task_memory(watch->tree.list[i].pid, fair);
+		if (!fair || !launch_task_is_shared(&watch->tree.list[i]))
+			sum += launch_task_memory(watch->tree.list[i].speaker, fair);
 	return sum;
 }
 
@@ -201,6 +202,11 @@ static bool memory_is_over(struct launch_watch *watch)
 			watch->memory_peak = watch->memory;
 	}
 	return limit && watch->memory > limit;
+}
+
+bool launch_watch_memory_is_over(struct launch_watch *watch)
+{
+	return launch_tree_find(&watch->tree) == 0 && memory_is_over(watch);
 }
 
 static uint64_t children_ms(void)
@@ -312,7 +318,7 @@ static bool files_are_used_up(struct launch_watch *watch)
 	uint64_t most = watch->limits->open_files;
 
 	for (size_t i = 0; most && !watch->files_told && i < watch->tree.count; i++) {
-		if (launch_task_files(watch->tree.list[i].pid, most) < most)
+		if (launch_task_files(watch->tree.list[i].speaker, most) < most)
 			continue;
 		launch_who_fill(&watch->culprit, watch->tree.list[i].pid);
 		watch->files_told = true;

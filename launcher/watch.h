@@ -58,6 +58,8 @@ int launch_watch_due(const struct launch_watch *watch);
 enum launch_limit launch_watch_look(struct launch_watch *watch, struct launch_hit *hit);
 /* Lets a tree go on that cpu_percent had stopped. */
 void launch_watch_release(struct launch_watch *watch);
+/* For a tree that is given time to end; the tree was found anew. */
+bool launch_watch_memory_is_over(struct launch_watch *watch);
 bool launch_watch_is_stopping(const struct launch_watch *watch);
 
 /* What /proc says of who it is. */

@@ -310,12 +310,45 @@ static bool has_homes(const char *dir)
 	return found;
 }
 
+/* Places of the system, which are nobody's project; of the second list, nothing below either. */
+static bool is_system(const char *dir)
+{
+	static const char *const roots[] = { "/usr", "/usr/local", "/var", "/run",  "/opt",
+					     "/srv", "/home",	   "/mnt", "/media" };
+	static const char *const trees[] = { "/etc",
+					     "/bin",
+					     "/sbin",
+					     "/lib",
+					     "/lib32",
+					     "/lib64",
+					     "/boot",
+					     "/dev",
+					     "/proc",
+					     "/sys",
+					     "/usr/bin",
+					     "/usr/sbin",
+					     "/usr/lib",
+					     "/usr/lib32",
+					     "/usr/lib64",
+					     "/usr/local/bin",
+					     "/usr/local/sbin",
+					     "/usr/local/lib" };
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+		if (!strcmp(dir, roots[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
+		if (is_at_or_below(dir, trees[i], strlen(trees[i])) && strncmp(dir, "/dev/shm/", 9))
+			return true;
+	return false;
+}
+
 /* A place so wide that nobody means it by just being there. */
 static bool is_too_wide(const struct sbx_draft *draft, const char *dir)
 {
 	struct sbx_resolved own;
 
-	if (!strcmp(dir, "/"))
+	if (!strcmp(dir, "/") || is_system(dir))
 		return true;
 	if (draft->home &&
 	    sbx_resolve_path("/", draft->home, SBX_RESOLVE_MISSING, NULL, &own) == 0 &&

@@ -39,6 +39,46 @@ for i in range(3):
     os.wait()'
 json_is 'j["limit"] is None and j["exit_code"] == 0' 'what forked processes share is counted once'
 
+# -- who does not want to be counted
+file hostile.c '#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <sys/mman.h>
+#include <sys/prctl.h>\n#include <sys/ptrace.h>\n#include <unistd.h>
+static void *eat(void *arg)
+{
+	for (int i = 0; i < 400; i++) {
+		char *block = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		memset(block, 1, 1 << 20);
+		usleep(1000);
+	}
+	puts("survived");
+	exit(0);
+	return arg;
+}
+static void *sleep_long(void *arg) { sleep(2); return arg; }
+static void *ask(void *arg) { for (;;) ptrace(PTRACE_TRACEME, 0, 0, 0); return arg; }
+int main(int count, char **args)
+{
+	pthread_t thread;
+	int started = 1;
+	if (count > 1 && !strcmp(args[1], "unreadable")) { prctl(PR_SET_DUMPABLE, 0); eat(NULL); }
+	if (count > 1 && !strcmp(args[1], "headless")) { pthread_create(&thread, NULL, eat, NULL); pthread_exit(NULL); }
+	if (count > 1 && !strcmp(args[1], "flood")) for (int i = 0; i < 100; i++) pthread_create(&thread, NULL, ask, NULL);
+	if (count > 1 && !strcmp(args[1], "flood")) sleep(30);
+	for (int i = 0; i < 40; i++) started += !pthread_create(&thread, NULL, sleep_long, NULL);
+	printf("%d\\n", started);
+	fflush(stdout);
+	pthread_exit(NULL);
+}
+'
+gcc -o hostile hostile.c -pthread
+launch --memory 100M -- ./hostile unreadable
+exits 137 'memory of a process that made itself unreadable'
+launch --memory 100M -- ./hostile headless
+exits 137 'and of one whose first thread has ended'
+launch --processes 20 --json -- ./hostile headless-threads
+json_is 'j["stdout"] == "20\n" and j["usage"]["processes_peak"] <= 20' 'whose threads are counted all the same'
+launch -qq --timeout 1s -- ./hostile flood
+exits 124 'a flood of refused calls does not keep the limits from being held'
+
 # -- time
 launch --timeout 500ms -- sleep 30
 exits 124 'wall clock'

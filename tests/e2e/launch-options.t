@@ -194,4 +194,16 @@ launch --version
 is 0 '--version answers'
 [[ $(cat "$DIR/out") =~ ^sbx-launch\ [0-9]+\.[0-9]+ ]]
 result $? 'which one it is'
+# -- streams that are closed
+run bash -c '"$1" --json -- echo hello <&- 2>&-' - "$LAUNCH"
+json_is 'j["stdout"] == "hello\n"' 'closed standard streams do no harm'
+file deny.ini '[sandbox]\nworkspace = ./w\n[syscalls]\ndeny = ioctl\n'
+mkdir -p w
+launch -p deny.ini -- true
+exits 0 'a call that starting needs afterwards may be denied'
+if is_root; then
+	run bash -c 'cd /etc && "$1" -- true' - "$LAUNCH"
+	exits 125 'a folder of the system is no workspace by itself'
+fi
+
 finish
