@@ -69,8 +69,6 @@ int launch_erase_open(int parent, const char *name)
 	/* Not a link's target: libc goes through a descriptor of the entry itself. */
 	if (fd == -EACCES && !fchmodat(parent, name, 0700, AT_SYMLINK_NOFOLLOW))
 		fd = open_folder(parent, name);
-	if (fd >= 0)
-		give_owner_rights(fd);
 	return fd;
 }
 
@@ -180,6 +178,8 @@ static void remove_entry(struct erasing *e, struct level *level, const struct di
 	e->error = error;
 	level->entry = entry;
 	fd = launch_erase_open(dir, entry->d_name);
+	if (fd >= 0)
+		give_owner_rights(fd);
 	error = fd < 0 ? fd : enter(e, fd);
 	if (error && error != -ENOENT)
 		e->error = error;

@@ -12,14 +12,13 @@
 #define SBX_LAUNCH_ERASE_H
 
 /*
- * Opens the folder 'name' of 'parent' to be read and emptied, and gives its owner rwx where that is
- * missing. A descriptor or a negative errno: -ELOOP or -ENOTDIR for anything but a folder, -EXDEV
- * for a mount.
+ * Opens the folder 'name' of 'parent', and gives its owner rwx where it does not let itself be read. A
+ * descriptor or a negative errno: -ELOOP or -ENOTDIR for anything but a folder, -EXDEV for a mount.
  */
 int launch_erase_open(int parent, const char *name);
 
 /*
- * Empties the folder. 0, or a negative errno when something stayed: others kept on filling it, or
+ * Empties the folder, whose owner gets rwx. 0, or a negative errno when something stayed: others kept on filling it, or
  * it cannot be removed.
  */
 int launch_erase(int dir);

@@ -94,7 +94,7 @@ static int load(struct launch *launch)
 	return 0;
 }
 
-/* The run's folder is made first, because the policy may name it; who it is for stands there. */
+/* The run's paths are settled first, because the policy may name them; who it is for stands there. */
 static int load_for_user(struct launch *launch)
 {
 	struct launch_error error;
@@ -214,12 +214,13 @@ static int open_places(struct launch *launch, struct launch_error *error)
 {
 	const struct launch_place places[] = {
 		{ launch->place.base, SBX_RIGHT_READ | SBX_RIGHT_WRITE, 1 << LAYER_LAUNCHER },
+		{ launch->place.registry, SBX_RIGHT_READ | SBX_RIGHT_WRITE, 1 << LAYER_LAUNCHER },
 		{ launch->place.image, SBX_RIGHT_READ, 0 },
 	};
 
 	if (!launch->abi)
 		return 0;
-	return launch_landlock_open(launch->image, places, 2, &launch->landlock, error);
+	return launch_landlock_open(launch->image, places, 3, &launch->landlock, error);
 }
 
 static int make_run(struct launch *launch)
@@ -266,7 +267,7 @@ int launch_prepare(struct launch *launch, int count, char **args)
 	struct launch_error error;
 	int failed, status;
 
-	launch->log_fd = launch->place.lock = -1;
+	launch->log_fd = -1;
 	if (launch_options_init(&launch->options, count, args, &error) < 0)
 		return usage(error.text);
 	if (launch->options.output && !launch->options.wrap)

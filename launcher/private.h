@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directory of a run: private tmp and home, and the marks by which a later run finds what a
- * killed launcher left behind.
+ * What a run has while it lives, and how a later run finds what a killed launcher left behind.
  *
- * One folder per run, with a random name, below the user's base folder: TMPDIR/sbx where that is
- * the user's own, else /tmp/sbx-UID. (Not XDG_RUNTIME_DIR, which is small and in memory.) A base is 0700 and verified to be
- * ours: a bad one is refused, and in /tmp, where strangers can put it, passed by: the run is then
- * /tmp/sbx-UID.RANDOM itself. For a run as another user the base is in /tmp and 0711, as the run's
- * folder is: nobody can list or change them, and only tmp and home belong to that user.
+ *	run.ID	a file: the compiled policy, for the program to read, and who runs under it. All of
+ *		them are the registry: in /dev/shm/sbx-UID, where making and removing costs nothing,
+ *		whatever the environment is. Where there is no such place, with the data.
+ *	tmp.ID	folders of the program's: the data. Only made where they are private, in TMPDIR/sbx
+ *	home.ID	where that is the user's own, else in /tmp/sbx-UID. (Not in memory, which is small.)
  *
- * The run's folder is locked (flock) through the descriptor 'lock', which closes on exec: what is
- * not locked belongs to nobody any more. Nothing here ever follows a link. The base itself stays.
+ * Each is locked (flock) by itself, through a descriptor that closes on exec: what is not locked
+ * belongs to nobody any more. That of the file would not do for all: containers may share /tmp and
+ * not /dev/shm.
+ *
+ * These base folders are 0700 and verified to be ours: a bad TMPDIR/sbx is refused, and others, which
+ * strangers can put there, passed by: the data is then in /tmp/sbx-UID.ID, which is locked too. For a
+ * run as another user they are 0711, and only tmp and home belong to that user: nobody else can list
+ * or change anything. Nothing here ever follows a link. The bases themselves stay.
  *
  * To remove the run under Landlock, the launcher's own layer grants READ_DIR, REMOVE_FILE and
- * REMOVE_DIR on 'base' (see erase.h).
+ * REMOVE_DIR on 'base' and 'registry' (see erase.h).
  */
 #ifndef SBX_LAUNCH_PRIVATE_H
 #define SBX_LAUNCH_PRIVATE_H
@@ -21,12 +26,19 @@
 #include "launch.h"
 
 struct launch_private {
-	char base[PATH_MAX]; /* what 'dir' is in */
-	char dir[PATH_MAX]; /* of this run */
+	char id[11]; /* empty when there is no run */
+	bool is_stray; /* the data has a folder for this run alone, in 'base' */
+	char base[PATH_MAX]; /* what the data is in */
+	char registry[PATH_MAX]; /* once filled: what 'image' is in */
 	char tmp[PATH_MAX]; /* once filled: empty when [sandbox] tmp is not private */
 	char home[PATH_MAX]; /* likewise */
-	char image[PATH_MAX]; /* once filled: the compiled policy, for the program to read */
-	int lock; /* close-on-exec; -1 when there is no run */
+	char image[PATH_MAX]; /* once filled: the run's file */
+	/* close-on-exec; -1: there is none */
+	int base_fd; /* tmp's and home's folder */
+	int registry_fd;
+	int lock; /* of the file */
+	int tmp_lock;
+	int home_lock;
 };
 
 /* A run that is going on, or was left behind. The texts are safe to print. */
@@ -39,14 +51,11 @@ struct launch_run {
 };
 
 /*
- * Makes the run's folder, empty, so that its paths are known before the policy is read: a policy may
- * say ${tmp}. 'foreign' says that the program will be another user.
+ * Settles the run's id and paths, before the policy is read: a policy may say ${tmp}. Makes nothing
+ * but the base. 'foreign' says that the program will be another user.
  */
 int launch_private_make(bool foreign, struct launch_private *out, struct launch_error *error);
-/*
- * Makes in it what the policy wants, for the program's user, and writes the compiled policy, with
- * the run's description behind it for others to list.
- */
+/* Makes what the policy wants, for the program's user, and the run's file. */
 int launch_private_fill(const struct sbx_image *image, const char *const *argv, uid_t uid,
 			gid_t gid, struct launch_private *run, struct launch_error *error);
 /*

@@ -500,9 +500,8 @@ static void prepare(struct supervisor *super)
 					     .voice = launch->options.voice,
 					     .text_fd = STDERR_FILENO,
 					     .log_fd = launch->log_fd,
-					     .run = launch->options.name
-							    ? launch->options.name
-							    : strrchr(launch->place.dir, '.') + 1,
+					     .run = launch->options.name ? launch->options.name
+									 : launch->place.id,
 					     .keep = launch->options.json };
 	struct launch_error error;
 

@@ -126,6 +126,20 @@ result $? 'nor does the next start'
 
 # -- at random moments
 base=$DIR/sbx
+registry=/dev/shm/sbx-$(id -u)
+
+# Files of runs that have to do with this test, wherever they are.
+files() { grep -ls -- "$DIR" "$registry"/run.* "$base"/run.*; }
+
+"$LAUNCH" -q -- sh -c "echo ready; sleep $mark" >"$DIR/out" 2>"$DIR/err" &
+pid=$!
+eventually grep -q ready "$DIR/out"
+[ "$(files | wc -l)" -eq 1 ]
+result $? 'a run has a file'
+kill "$pid"
+wait "$pid"
+[ -z "$(files)" ]
+result $? 'which goes with it'
 SEED=${SBX_SEED:-$RANDOM}
 RANDOM=$SEED
 echo "# SBX_SEED=$SEED"
@@ -141,5 +155,7 @@ result $? 'a launcher killed at a hundred random moments leaves no process'
 launch -- true
 [ -z "$(ls -A "$base" 2>/dev/null)" ]
 result $? 'and after the next start no directory'
+[ -z "$(files)" ]
+result $? 'and no file'
 
 finish

@@ -610,8 +610,8 @@ static void test_untouched(void)
 	fclose(to);
 }
 
-/* A launcher that makes a run and is then killed, or not. */
-static pid_t launch(const struct sbx_image *image, const char *name, bool kill_it)
+/* A launcher that makes a run and is then killed, or not; 'mute': without its file. */
+static pid_t launch(const struct sbx_image *image, const char *name, bool kill_it, bool mute)
 {
 	const char *const argv[] = { name, "a\"b\\.js", NULL };
 	struct launch_private run;
@@ -625,6 +625,8 @@ static pid_t launch(const struct sbx_image *image, const char *name, bool kill_i
 	if (pid == 0) {
 		if (launch_private_make(false, &run, &error) < 0 ||
 		    launch_private_fill(image, argv, geteuid(), getegid(), &run, &error) < 0)
+			_exit(BROKEN);
+		if (mute && unlink(run.image) < 0)
 			_exit(BROKEN);
 		if (write(pipes[1], "x", 1) == 1)
 			pause();
@@ -649,6 +651,19 @@ static const char *said(bool json, bool clean)
 	return text;
 }
 
+/* How many runs have something on the disk, in our TMPDIR. */
+static int count_data(void)
+{
+	DIR *dir = opendir(tree_path("sbx"));
+	int count = -2;
+
+	while (dir && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
 /* Other tests may have runs in /tmp at the same time: ours are known by their commands. */
 static void test_runs(void)
 {
@@ -657,6 +672,7 @@ static void test_runs(void)
 	pid_t alive;
 
 	tree_begin();
+	tree_own_memory();
 	chmod(tree_root, 0700);
 	setenv("TMPDIR", tree_root, 1);
 	unsetenv("XDG_RUNTIME_DIR");
@@ -665,17 +681,21 @@ static void test_runs(void)
 		BAIL_OUT("cannot load a policy");
 	snprintf(living, sizeof(living), "living-%d", (int)getpid());
 	snprintf(dead, sizeof(dead), "dead-%d", (int)getpid());
-	alive = launch(sbx_policy_image(policy), living, false);
-	launch(sbx_policy_image(policy), dead, true);
+	alive = launch(sbx_policy_image(policy), living, false, false);
+	launch(sbx_policy_image(policy), dead, true, false);
 	snprintf(line, sizeof(line), "launcher %d  %.40s a", (int)alive, living);
 	ok(strstr(said(false, false), line) != NULL, "a running sandbox is listed");
 	snprintf(line, sizeof(line), "--clean' removes it:(.|\n)*%.30s a", dead);
 	like(said(false, false), line, "and what a dead one left");
+	launch(sbx_policy_image(policy), dead, true, true);
+	like(said(false, false), "--clean' removes it:(.|\n)*\\(command unknown\\)",
+	     "data of which nothing is known too");
 	snprintf(line, sizeof(line), ",\"pid\":%d,", (int)alive);
 	ok(strstr(said(true, false), line) != NULL, "also as JSON");
 	ok(parses(said(true, false)), "which parses");
 	like(said(false, true), "Removed what [1-9][0-9]* dead run", "--clean removes it");
 	ok(!strstr(said(false, false), dead), "it is gone then");
+	cmp_ok(count_data(), "==", 1, "with what was unknown");
 	ok(strstr(said(true, true), living) != NULL, "and the living is left alone");
 	kill(alive, SIGKILL);
 	waitpid(alive, NULL, 0);

@@ -9,9 +9,11 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +61,17 @@ static inline void tree_begin(void)
 		BAIL_OUT("cannot make a folder in /tmp");
 	tree_owner = getpid();
 	atexit(tree_remove);
+}
+
+/*
+ * A /dev/shm of this process's own, where that can be had: any launcher of this user removes what a
+ * dead one left in the other.
+ */
+static inline void tree_own_memory(void)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") < 0)
+		note("/dev/shm is everybody's: who launches meanwhile may disturb");
 }
 
 /* The absolute path of a place in the tree; the text lives as long as the tree. */
