@@ -27,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define NOBODY 65534 /* the kernel's overflow uid */
 #define TRIES 16
 #define WAITS 1000 /* for a sweeper, a millisecond each */
 #define FOLDER (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -40,6 +41,27 @@ static const char *place_parent(enum launch_where place)
 	return path && path[0] == '/' ? path : NULL;
 }
 
+/*
+ * The system's own folders are root's; in a user namespace that has not all users, root's are shown
+ * as nobody's.
+ */
+static bool is_system(uid_t uid)
+{
+	static const char all[] = "         0          0 4294967295";
+	char map[sizeof(all)] = "";
+	int fd;
+
+	if (uid == 0 || uid != NOBODY)
+		return uid == 0;
+	fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, map, sizeof(map) - 1) <= 0)
+		memcpy(map, all, sizeof(all));
+	close(fd);
+	return strcmp(map, all) != 0;
+}
+
 /* What is shared is safe where only owners can take entries away; TMPDIR must be ours. */
 static bool is_good_parent(enum launch_where place, int fd, const struct stat *stat)
 {
@@ -50,7 +72,7 @@ static bool is_good_parent(enum launch_where place, int fd, const struct stat *s
 		return stat->st_uid == geteuid() && !shared;
 	if (place == PLACE_MEMORY && (fstatfs(fd, &system) < 0 || system.f_type != TMPFS_MAGIC))
 		return false;
-	return (stat->st_uid == 0 || stat->st_uid == geteuid()) &&
+	return (is_system(stat->st_uid) || stat->st_uid == geteuid()) &&
 	       (!shared || stat->st_mode & S_ISVTX);
 }
 

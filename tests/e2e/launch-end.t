@@ -65,9 +65,10 @@ exits 124 'also when the program does not want to end'
 
 # -- signals are passed on (a shell has those of the keyboard ignored in the background)
 for name in HUP TERM USR1 USR2 INT QUIT; do
+	rm -f "$DIR/out"
 	env --default-signal "$LAUNCH" -q -- bash -c "trap 'echo got $name; exit 9' $name; echo ready; while :; do sleep 0.1; done" >"$DIR/out" 2>"$DIR/err" &
 	pid=$!
-	eventually grep -q ready "$DIR/out"
+	eventually grep -qs ready "$DIR/out"
 	kill -s "$name" "$pid"
 	wait "$pid"
 	STATUS=$?
@@ -133,7 +134,7 @@ files() { grep -ls -- "$DIR" "$registry"/run.* "$base"/run.*; }
 
 "$LAUNCH" -q -- sh -c "echo ready; sleep $mark" >"$DIR/out" 2>"$DIR/err" &
 pid=$!
-eventually grep -q ready "$DIR/out"
+eventually grep -qs ready "$DIR/out"
 [ "$(files | wc -l)" -eq 1 ]
 result $? 'a run has a file'
 kill "$pid"

@@ -88,7 +88,7 @@ same 'npm install from a folder' bash -c 'cd app && npm install --offline --no-a
 file app/package.json '{ "name": "app", "version": "1.0.0", "dependencies": { "dep": "file:../dep/dep-1.0.0.tgz" } }\n'
 same 'npm install from a tarball' bash -c 'cd app && npm install --offline --no-audit --no-fund --silent && node -e "console.log(require(\"dep\"))"'
 same 'python3 -m venv' bash -c "$PYTHON"' -m venv --without-pip v && v/bin/python -c "import sys; print(sys.prefix != sys.base_prefix)"'
-same tar bash -c 'mkdir t && echo 1 >t/one && ln -s one t/two && tar cf t.tar t && rm -r t && tar xf t.tar && ls -l t | cut -c1-10,40- | sort'
+same tar bash -c 'mkdir t && echo 1 >t/one && ln -s one t/two && tar cf t.tar t && rm -r t && tar xf t.tar && stat -c "%A %s %N" t t/*'
 same 'four threads' "$PYTHON" -c 'import threading
 out = []
 def work(n):
