@@ -51,15 +51,11 @@ static int go_to_workdir(const struct launch *launch, struct launch_error *error
 
 static int enforce_landlock(struct launch *launch, struct launch_error *error)
 {
-	int ruleset, failed;
+	int failed;
 
 	if (!launch->abi)
 		return 0;
-	ruleset = launch_landlock_ruleset(&launch->landlock, launch->abi, LAYER_PROGRAM, error);
-	if (ruleset < 0)
-		return ruleset;
-	failed = launch_landlock_enforce(ruleset, error);
-	(void)close(ruleset);
+	failed = launch_landlock_apply(&launch->landlock, launch->abi, LAYER_PROGRAM, error);
 	/* Of the shared table too: nobody needs them any more, and the listener needs a low number. */
 	launch_landlock_done(&launch->landlock);
 	return failed;

@@ -532,3 +532,16 @@ int launch_landlock_enforce(int ruleset, struct launch_error *error)
 				   "more. Start fewer sandboxes inside each other");
 	return launch_fail(error, errno, "cannot enforce the Landlock rules: %s", strerror(errno));
 }
+
+int launch_landlock_apply(const struct launch_landlock *landlock, int abi, enum launch_layer layer,
+			  struct launch_error *error)
+{
+	int ruleset = launch_landlock_ruleset(landlock, abi, layer, error);
+	int failed;
+
+	if (ruleset < 0)
+		return ruleset;
+	failed = launch_landlock_enforce(ruleset, error);
+	(void)close(ruleset);
+	return failed;
+}

@@ -68,6 +68,10 @@ void launch_landlock_done(struct launch_landlock *landlock);
 int launch_landlock_ruleset(const struct launch_landlock *landlock, int abi,
 			    enum launch_layer layer, struct launch_error *error);
 
+/* Makes the ruleset and puts the calling thread under it. */
+int launch_landlock_apply(const struct launch_landlock *landlock, int abi, enum launch_layer layer,
+			  struct launch_error *error);
+
 /* All of it for one layer. */
 int launch_landlock_build(const struct sbx_image *image, int abi, enum launch_layer layer,
 			  const struct launch_place *places, size_t place_count,

@@ -46,18 +46,11 @@ static int block_signals(struct launch *launch)
 
 static int confine_launcher(struct launch *launch, struct launch_error *error)
 {
-	int ruleset, failed;
-
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return launch_fail(error, errno, "cannot set no_new_privs: %s", strerror(errno));
 	if (!launch->abi)
 		return 0;
-	ruleset = launch_landlock_ruleset(&launch->landlock, launch->abi, LAYER_LAUNCHER, error);
-	if (ruleset < 0)
-		return ruleset;
-	failed = launch_landlock_enforce(ruleset, error);
-	(void)close(ruleset);
-	return failed;
+	return launch_landlock_apply(&launch->landlock, launch->abi, LAYER_LAUNCHER, error);
 }
 
 /*

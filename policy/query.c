@@ -84,7 +84,8 @@ int sbx_load_image(const void *bytes, size_t size, struct sbx_policy **policy)
 
 	if (size == 0 || size > SBX_MAX_IMAGE)
 		return -EINVAL;
-	copy = malloc(size);
+	/* A node is a line of the cache, if it is let begin with one. */
+	copy = aligned_alloc(64, (size + 63) & ~(size_t)63);
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, bytes, size);
