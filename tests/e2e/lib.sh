@@ -41,6 +41,8 @@ cleanup()
 	cd /
 	chmod -R u+rwX "$DIR" 2>/dev/null
 	rm -rf "$DIR"
+	# Where launchers keep the files of runs: it stays when it is not empty.
+	rmdir "/dev/shm/sbx-$(id -u)" 2>/dev/null
 }
 
 # Links on the way would make every message longer, and an ordinary user must be able to get there.
