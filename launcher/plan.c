@@ -70,6 +70,26 @@ static int check_paths(const struct launch *launch, struct launch_error *error)
 	return refuse_rule(launch, rule, text, error);
 }
 
+/* The rule by which a place is writable: its own, or that of the folder it stands in. */
+static uint32_t writing_rule(const struct sbx_image *image, const char *path)
+{
+	char folder[PATH_MAX];
+	struct sbx_request request = { .op = SBX_OP_WRITE, .size = -1, .path = folder };
+	struct sbx_verdict verdict;
+	char *slash;
+
+	(void)snprintf(folder, sizeof(folder), "%s", path);
+	while ((slash = strrchr(folder, '/')) && slash != folder) {
+		*slash = '\0';
+		sbx_eval(image, &request, &verdict);
+		if (verdict.allowed)
+			return verdict.rule;
+	}
+	request = (struct sbx_request){ .op = SBX_OP_READ, .size = -1, .path = path };
+	sbx_eval(image, &request, &verdict);
+	return verdict.rule;
+}
+
 /* The policy and the log must stay as they are, and Landlock cannot except a file from a folder. */
 static int check_locks(const struct launch *launch, struct launch_error *error)
 {
@@ -81,17 +101,18 @@ static int check_locks(const struct launch *launch, struct launch_error *error)
 					       .size = -1,
 					       .path = sbx_str(image, rule->path) };
 		struct sbx_verdict verdict;
+		char text[PATH_MAX + 200];
 
 		if (rule->kind != SBX_RULE_LOCK)
 			continue;
 		sbx_eval(image, &request, &verdict);
-		if (verdict.rights & SBX_RIGHT_WRITE)
-			return launch_fail(
-				error, EINVAL,
-				"'%s' must not be writable by the program, but stands in "
-				"a place that is (move it out, or name narrower places "
-				"to write)",
-				request.path);
+		if (!(verdict.rights & SBX_RIGHT_WRITE))
+			continue;
+		(void)snprintf(text, sizeof(text),
+			       "'%s' stands there and must not be writable by the program (keep it "
+			       "outside, or name narrower places to write)",
+			       request.path);
+		return refuse_rule(launch, writing_rule(image, request.path), text, error);
 	}
 	return 0;
 }
@@ -201,7 +222,7 @@ void launch_plan_layers(const struct launch *launch, bool listening, char out[25
 			       launch->abi, listening ? "true" : "false");
 }
 
-/* How many rules of the user's own give a right, and the first of them. */
+/* How many rules of the user's own are about a right, and the first of them. */
 static unsigned int count_own(const struct launch *launch, uint8_t right, uint32_t *first)
 {
 	struct sbx_allowed allowed = { .image = launch->image, .right = right };
@@ -210,7 +231,12 @@ static unsigned int count_own(const struct launch *launch, uint8_t right, uint32
 
 	*first = SBX_NONE;
 	while ((index = sbx_allowed_next(&allowed)) != SBX_NONE) {
-		if (sbx_rules(launch->image)[index].flags & SBX_RULE_FREE)
+		const struct sbx_rule *rule = &sbx_rules(launch->image)[index];
+
+		/* What may be written or executed may also be read; the command itself is no news. */
+		if ((rule->flags & SBX_RULE_FREE) ||
+		    (right == SBX_RIGHT_READ &&
+		     (rule->rights & (SBX_RIGHT_WRITE | SBX_RIGHT_EXEC))))
 			continue;
 		if (count++ == 0)
 			*first = index;

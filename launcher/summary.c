@@ -96,8 +96,6 @@ static void put_head(const struct launch_report *report, const struct launch_end
 	}
 	if (totals[EVENT_DENIAL])
 		put_total(report, EVENT_DENIAL, " refusal (", " refusals (", out);
-	else
-		sbx_out_str(out, ", no refusals");
 	if (totals[EVENT_WOULD_DENY])
 		put_total(report, EVENT_WOULD_DENY, " only reported (", " only reported (", out);
 }

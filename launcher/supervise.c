@@ -458,8 +458,8 @@ static void sum_up(struct supervisor *super)
 			    (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
 	if (end->usage.cpu_ms < super->watch.cpu_ms)
 		end->usage.cpu_ms = super->watch.cpu_ms;
-	end->usage.memory_peak =
-		super->watch.memory_peak > resident ? super->watch.memory_peak : resident;
+	/* Of a run that was too short to be looked at, the kernel's own figure, which has files in it. */
+	end->usage.memory_peak = super->watch.memory_peak ? super->watch.memory_peak : resident;
 	end->usage.processes_peak = super->watch.tasks_peak;
 }
 
@@ -467,6 +467,7 @@ static void print_result(struct supervisor *super)
 {
 	struct launch_stream streams[2];
 	char layers[256];
+	int failed;
 
 	for (int i = 0; i < 2; i++)
 		streams[i] =
@@ -474,8 +475,13 @@ static void print_result(struct supervisor *super)
 									: "",
 						super->streams[i].len, super->streams[i].cut };
 	launch_plan_layers(super->launch, super->listen.fd >= 0, layers);
-	(void)launch_report_result(super->report, &super->end, &streams[0], &streams[1], layers,
-				   STDOUT_FILENO);
+	failed = launch_report_result(super->report, &super->end, &streams[0], &streams[1], layers,
+				      STDOUT_FILENO);
+	/* A caller who gets no result must not take the run for a success. */
+	if (failed) {
+		launch_complain("the result cannot be written: %s", strerror(-failed));
+		super->end.status = EXIT_LAUNCH;
+	}
 }
 
 /* As the program ended by Ctrl-C, so do we: a shell script around us must see it. */

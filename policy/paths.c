@@ -271,12 +271,16 @@ static void report_missing(struct sbx_draft *draft, const struct draft_entry *en
 	bool last = strrchr(at->path, '/') == rest;
 	bool is_said = draft->errors->count < SBX_MAX_ERRORS;
 	const char *near = last && is_said ? near_name(draft, at->path) : NULL;
+	bool may_be_missing = entry->key != SBX_KEY_sandbox_workdir;
 
 	if (near)
-		sbx_draft_error(
-			draft, entry->file, entry->line,
-			"'%s' does not exist (did you mean '%s'? add ' ?' if it may be missing)",
-			text, near);
+		sbx_draft_error(draft, entry->file, entry->line,
+				"'%s' does not exist (did you mean '%s'?%s)", text, near,
+				may_be_missing ? " add ' ?' if it may be missing" : "");
+	else if (!may_be_missing)
+		sbx_draft_error(draft, entry->file, entry->line,
+				"workdir '%s' does not exist (make it first, or name another)",
+				text);
 	else
 		sbx_draft_error(draft, entry->file, entry->line,
 				"'%s' does not exist (add ' ?' behind it if it may be missing)",

@@ -88,8 +88,8 @@ has err "gone.ini:5: './nor-this' does not exist" 'and so must one to execute'
 with 125 "'/no/such/folder' does not exist" 'also on the command line' --allow-read=/no/such/folder
 with 125 "'/no/such/program' does not exist" 'for both' --allow-exec=/no/such/program
 cp "$DIR/policy.ini" policy.ini
-refused 125 "must not be writable by the program, but stands in a place that is (move it out" \
-	'a policy that the program could write is refused' -p policy.ini -- "${TOUCH[@]}"
+refused 125 "policy.ini:3: 'workspace = \${workdir}' cannot be enforced: '$PWD/policy.ini' stands there and must not be writable by the program (keep it outside" \
+	'a policy that the program could write is refused, by the line that lets it' -p policy.ini -- "${TOUCH[@]}"
 rm policy.ini
 with 125 "user 'no-such-user' is not in /etc/passwd" 'a user must exist' --user=no-such-user
 if ! is_root; then
@@ -107,7 +107,7 @@ start() # STATUS TEXT NAME WORKDIR
 {
 	refused "$1" "$2" "$3" -p "$DIR/paths.ini" --workdir="$4" -- "${TOUCH[@]}"
 }
-start 125 "'/no/such/folder' does not exist" 'a workdir must be there' /no/such/folder
+start 125 "workdir '/no/such/folder' does not exist (make it first, or name another)" 'a workdir must be there' /no/such/folder
 start 125 "workdir './script' is not a directory" 'and be a folder' ./script
 start 125 "workdir '$DIR/home' is not readable by the policy" 'that the program can read' "$DIR/home"
 launch -p "$DIR/paths.ini" --workdir=folder -- touch here
@@ -197,6 +197,9 @@ result $? 'which one it is'
 # -- streams that are closed
 run bash -c '"$1" --json -- echo hello <&- 2>&-' - "$LAUNCH"
 json_is 'j["stdout"] == "hello\n"' 'closed standard streams do no harm'
+run bash -c '"$1" --json -- true >/dev/full' - "$LAUNCH"
+exits 125 'a result that cannot be written is no success'
+has err 'the result cannot be written: No space left on device' 'and is said'
 file deny.ini '[sandbox]\nworkspace = ./w\n[syscalls]\ndeny = ioctl\n'
 mkdir -p w
 launch -p deny.ini -- true
