@@ -237,17 +237,6 @@ static bool is_about_own(const struct launch_listen *listen, enum launch_call_in
 	return target > 0 && launch_tree_is_below(listen->root, target);
 }
 
-static const struct launch_call *find_call(int number)
-{
-	size_t count;
-	const struct launch_call *calls = launch_calls(&count);
-
-	for (size_t i = 0; i < count; i++)
-		if (calls[i].number == number)
-			return &calls[i];
-	return NULL;
-}
-
 /* What the call gets: 0 to go on, or an errno. */
 static int judge(const struct launch_listen *listen, enum launch_call_index index,
 		 const uint64_t args[6])
@@ -266,7 +255,8 @@ static int judge(const struct launch_listen *listen, enum launch_call_index inde
 static void serve_call(struct launch_listen *listen, const struct seccomp_notif *asked)
 {
 	size_t count;
-	const struct launch_call *call = find_call(asked->data.nr), *calls = launch_calls(&count);
+	const struct launch_call *call = launch_call_by_number(asked->data.nr),
+				 *calls = launch_calls(&count);
 	enum launch_call_index index;
 	uint64_t args[6];
 	struct launch_who who;

@@ -312,38 +312,37 @@ static uint8_t private_rights(const struct sbx_draft *draft)
 	return SBX_RIGHT_READ | SBX_RIGHT_WRITE;
 }
 
-/* Folders of this run alone: nothing in them runs later, outside. */
-static void private_rule(struct sbx_draft *draft, uint32_t file, enum sbx_key key, const char *path,
-			 uint8_t rights)
+/* A rule of our own about one place. */
+static struct draft_rule rule_at(uint32_t file, enum sbx_rule_kind kind, const char *path,
+				 const char *text)
 {
 	size_t len = path ? strlen(path) : 0;
-	struct draft_rule rule = { .file = file,
-				   .kind = SBX_RULE_ADD,
-				   .rights = rights,
-				   .flags = SBX_RULE_FREE,
-				   .section = SBX_NONE,
-				   .written = path,
-				   .path = path,
-				   .literal = len,
-				   .existing = len };
 
-	if (!path)
-		return;
-	rule.text = key == SBX_KEY_sandbox_tmp ? "tmp = private" : "home = private";
-	(void)push_rule(draft, &rule);
+	return (struct draft_rule){ .file = file,
+				    .kind = kind,
+				    .section = SBX_NONE,
+				    .text = text,
+				    .written = path,
+				    .path = path,
+				    .literal = len,
+				    .existing = len };
+}
+
+/* Folders of this run alone: nothing in them runs later, outside. */
+static void private_rule(struct sbx_draft *draft, uint32_t file, const char *path, const char *text,
+			 uint8_t rights)
+{
+	struct draft_rule rule = rule_at(file, SBX_RULE_ADD, path, text);
+
+	rule.rights = rights;
+	rule.flags = SBX_RULE_FREE;
+	if (path)
+		(void)push_rule(draft, &rule);
 }
 
 static void lock_path(struct sbx_draft *draft, uint32_t file, const char *path, const char *what)
 {
-	size_t len = path ? strlen(path) : 0;
-	struct draft_rule rule = { .file = file,
-				   .kind = SBX_RULE_LOCK,
-				   .section = SBX_NONE,
-				   .text = what,
-				   .written = path,
-				   .path = path,
-				   .literal = len,
-				   .existing = len };
+	struct draft_rule rule = rule_at(file, SBX_RULE_LOCK, path, what);
 
 	(void)push_rule(draft, &rule);
 }
@@ -449,9 +448,9 @@ static void private_rules(struct sbx_draft *draft, uint32_t file)
 	uint8_t rights = private_rights(draft);
 
 	if (is_private(draft, SBX_KEY_sandbox_tmp))
-		private_rule(draft, file, SBX_KEY_sandbox_tmp, draft->load->private_tmp, rights);
+		private_rule(draft, file, draft->load->private_tmp, "tmp = private", rights);
 	if (is_private(draft, SBX_KEY_sandbox_home))
-		private_rule(draft, file, SBX_KEY_sandbox_home, draft->load->private_home, rights);
+		private_rule(draft, file, draft->load->private_home, "home = private", rights);
 }
 
 void sbx_draft_make_rules(struct sbx_draft *draft)

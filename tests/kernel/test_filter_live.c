@@ -27,6 +27,8 @@
 #include <tap.h>
 #include <unistd.h>
 
+#include "../unit/syscalls.h"
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOBODY 65534
 #define HIGH UINT64_C(0x100000000)
@@ -43,26 +45,6 @@ enum {
 
 static bool as_user; /* children give up root */
 static const struct sbx_image *image; /* the policy that children load */
-
-static struct sbx_policy *load_policy(const char *body)
-{
-	char file[] = "/tmp/sbx-filter-XXXXXX.ini";
-	const char *files[] = { file };
-	const struct sbx_load load = { .files = files, .file_count = 1, .lenient = true };
-	struct sbx_errors errors = { 0 };
-	struct sbx_policy *policy = NULL;
-	int fd = mkstemps(file, 4);
-	int result;
-
-	if (fd < 0 || dprintf(fd, "[sandbox]\ninclude = none\n[syscalls]\n%s\n", body) < 0)
-		BAIL_OUT("cannot write a policy");
-	close(fd);
-	result = sbx_load(&load, &policy, &errors);
-	unlink(file);
-	if (result < 0)
-		BAIL_OUT("%s", errors.list[0].text);
-	return policy;
-}
 
 /* In the child: another user, no new privileges, the filter. */
 static void confine(int filter)

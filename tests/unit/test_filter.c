@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "bpf.h"
+#include "syscalls.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define ALLOWED SECCOMP_RET_ALLOW
@@ -165,24 +166,13 @@ static uint32_t expected(const struct launch_call *call, bool listening)
 	return call->verdict == CALL_ALLOW || listening ? ALLOWED : FAILS(EPERM);
 }
 
-static const struct launch_call *by_number(int number)
-{
-	size_t count;
-	const struct launch_call *calls = launch_calls(&count);
-
-	for (size_t i = 0; i < count; i++)
-		if (calls[i].number == number)
-			return &calls[i];
-	return NULL;
-}
-
 static void test_numbers(bool listening)
 {
 	static const int beyond[] = { 601, 1000, 4095, 0x3fffffff, -1 };
 	size_t wrong = 0;
 
 	for (int number = 0; number <= 600; number++) {
-		const struct launch_call *call = by_number(number);
+		const struct launch_call *call = launch_call_by_number(number);
 		uint32_t got = ask(listening, number, NULL);
 
 		if ((call && call->verdict == CALL_ARGS) || got == expected(call, listening))
@@ -424,7 +414,7 @@ static void test_table(void)
 
 	for (size_t i = 0; i < count; i++) {
 		wrong += launch_call_find(calls[i].name) != &calls[i];
-		wrong += by_number(calls[i].number) != &calls[i];
+		wrong += launch_call_by_number(calls[i].number) != &calls[i];
 		wrong += calls[i].verdict != CALL_ALLOW && !calls[i].reason[0];
 		wrong += calls[i].verdict == CALL_ALLOW && calls[i].loosenable;
 		asks += launch_call_asks(&calls[i]);
@@ -497,7 +487,7 @@ static void test_second_opinion(bool listening)
 	loaded.len = program.len;
 	for (uint32_t i = 0; i < 600 + COUNT(beyond); i++) {
 		int number = (int)(i < 600 ? i : beyond[i - 600]);
-		const struct launch_call *call = by_number(number);
+		const struct launch_call *call = launch_call_by_number(number);
 		struct seccomp_data data = { .nr = number, .arch = seccomp_arch_native() };
 
 		if (call && call->verdict == CALL_ARGS)
@@ -530,26 +520,6 @@ static void test_loosened(void)
 			 (named ? ALLOWED : ask(STANDALONE, number, args));
 	}
 	cmp_ok(wrong, "==", 0, "and differs from the built-in one in the two calls only");
-}
-
-static struct sbx_policy *load_policy(const char *body)
-{
-	char file[] = "/tmp/sbx-filter-XXXXXX.ini";
-	const char *files[] = { file };
-	const struct sbx_load load = { .files = files, .file_count = 1, .lenient = true };
-	struct sbx_errors errors = { 0 };
-	struct sbx_policy *policy = NULL;
-	int fd = mkstemps(file, 4);
-	int result;
-
-	if (fd < 0 || dprintf(fd, "[sandbox]\ninclude = none\n[syscalls]\n%s\n", body) < 0)
-		BAIL_OUT("cannot write a policy");
-	close(fd);
-	result = sbx_load(&load, &policy, &errors);
-	unlink(file);
-	if (result < 0)
-		BAIL_OUT("%s", errors.list[0].text);
-	return policy;
 }
 
 static const struct {
