@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the launcher and the shim agree on. It has no secrets: the program can read all of it, and
+ * whoever forges a voucher only goes without the explanation.
+ *
+ * Of the system calls that the notify filter knows none has a sixth argument, and the kernel ignores
+ * that register. The shim puts one of two words there:
+ *
+ *	SBX_VOUCHER	pass: Landlock decides, and nobody is asked
+ *	SBX_ASK		the call was refused a moment ago: the supervisor is asked, and explains
+ *
+ * A call with neither word is asked about too; but for those that open for reading, from code that
+ * lies at SBX_QUIET_FROM or above, where the loader and libraries are: these pass.
+ */
+#ifndef SBX_CONTRACT_H
+#define SBX_CONTRACT_H
+
+#include <stdint.h>
+
+#define SBX_VOUCHER UINT64_C(0x53bd9a4e71c6f08d)
+#define SBX_ASK UINT64_C(0xa7e14c3920d85b6f)
+
+/* 0: there is no such zone on this architecture. */
+#ifdef __x86_64__
+#define SBX_QUIET_FROM UINT64_C(0x680000000000)
+#else
+#define SBX_QUIET_FROM UINT64_C(0)
+#endif
+
+#define SBX_SHIM_NAME "libsbx-shim.so"
+
+/* The file that has the compiled policy in it. */
+#define SBX_ENV_IMAGE "SANDBOX_SBX_IMAGE"
+/* Set to "self" where nobody listens: the shim then explains by itself, from that file. */
+#define SBX_ENV_EXPLAIN "SANDBOX_SBX_EXPLAIN"
+
+#endif
