@@ -20,6 +20,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -69,6 +70,7 @@ struct sbx_resolve_cache {
 
 struct walk {
 	struct sbx_resolve_cache *cache;
+	const struct sbx_viewer *viewer; /* NULL: ourselves */
 	struct known *known; /* the cache's entry for 'path'; NULL where there is no cache */
 	struct known *folder; /* of the name that 'path' ends in, likewise */
 	char *rest; /* inside 'text' */
@@ -342,6 +344,21 @@ static int look_closely(struct walk *walk)
 	return 0;
 }
 
+/* What the two links say to the viewer; 0: 'path' is neither of them. */
+static ssize_t read_view(const struct walk *walk, char target[PATH_MAX])
+{
+	const struct sbx_viewer *viewer = walk->viewer;
+
+	if (!viewer || !is_below_proc(walk->path))
+		return 0;
+	if (!strcmp(walk->path, "/proc/self"))
+		return snprintf(target, PATH_MAX, "%d", (int)viewer->process);
+	if (!strcmp(walk->path, "/proc/thread-self"))
+		return snprintf(target, PATH_MAX, "%d/task/%d", (int)viewer->process,
+				(int)viewer->thread);
+	return 0;
+}
+
 /* readlink() of 'path': the length, or a negative errno; -EINVAL when it is no link. */
 static ssize_t read_link(const struct walk *walk, char target[PATH_MAX])
 {
@@ -502,15 +519,16 @@ static int follow(struct walk *walk, size_t folder_len)
 {
 	const char *target = walk->known ? walk->known->target : NULL;
 	char text[PATH_MAX];
-	ssize_t len;
+	ssize_t viewed = read_view(walk, text), len = viewed;
 
 	if (walk->links++ >= MAX_LINKS)
 		return -ELOOP;
-	len = target ? (ssize_t)strlen(target) : read_link(walk, text);
+	if (!viewed)
+		len = target ? (ssize_t)strlen(target) : read_link(walk, text);
 	if (len <= 0)
 		return len < 0 ? (int)len : -ENOENT;
 	target = target ? target : text;
-	if (is_below_proc(walk->path) && !is_text_true(walk, folder_len, target))
+	if (!viewed && is_below_proc(walk->path) && !is_text_true(walk, folder_len, target))
 		return pin(walk);
 	if (len > walk->rest - walk->text)
 		return -ENAMETOOLONG;
@@ -635,13 +653,14 @@ static void remember(const struct walk *walk)
 	memcpy(cache->path, walk->path, walk->folder->path_len);
 }
 
-int sbx_resolve_path(const char *cwd, const char *path, unsigned int flags,
-		     struct sbx_resolve_cache *cache, struct sbx_resolved *out)
+static int resolve(const struct sbx_viewer *viewer, const char *cwd, const char *path,
+		   unsigned int flags, struct sbx_resolve_cache *cache, struct sbx_resolved *out)
 {
 	struct walk walk; /* large: the parts that matter are set one by one */
 	int result;
 
 	memset(&walk, 0, offsetof(struct walk, path));
+	walk.viewer = viewer;
 	walk.cache = cache;
 	walk.flags = flags;
 	result = walk_init(&walk, cwd, path);
@@ -661,5 +680,18 @@ int sbx_resolve_path(const char *cwd, const char *path, unsigned int flags,
 	out->mode = walk.mode;
 	out->size = walk.size;
 	out->through_link = walk.through_link;
+	out->pinned = walk.pinned;
 	return 0;
+}
+
+int sbx_resolve_path(const char *cwd, const char *path, unsigned int flags,
+		     struct sbx_resolve_cache *cache, struct sbx_resolved *out)
+{
+	return resolve(NULL, cwd, path, flags, cache, out);
+}
+
+int sbx_resolve_as(const struct sbx_viewer *viewer, const char *cwd, const char *path,
+		   unsigned int flags, struct sbx_resolved *out)
+{
+	return resolve(viewer, cwd, path, flags, NULL, out);
 }

@@ -27,6 +27,13 @@ struct sbx_resolved {
 	int64_t size; /* of a regular file, else -1 */
 	bool through_link; /* a link was followed on the way */
 	bool unseen; /* it ends in a folder that we may not search */
+	bool pinned; /* it is a link below /proc that no path can stand for: see below */
+};
+
+/* Through whose eyes /proc is seen: where "self" and "thread-self" lead. */
+struct sbx_viewer {
+	pid_t process;
+	pid_t thread;
 };
 
 /*
@@ -47,5 +54,8 @@ void sbx_resolve_cache_free(struct sbx_resolve_cache *cache);
  */
 int sbx_resolve_path(const char *cwd, const char *path, unsigned int flags,
 		     struct sbx_resolve_cache *cache, struct sbx_resolved *out);
+/* The same for a thread of another process, with the same root directory as ours. */
+int sbx_resolve_as(const struct sbx_viewer *viewer, const char *cwd, const char *path,
+		   unsigned int flags, struct sbx_resolved *out);
 
 #endif
