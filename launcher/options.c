@@ -126,12 +126,17 @@ int launch_options_set(struct launch_options *options, const char *section, cons
 int launch_options_own(struct launch_options *options, const char *section, const char *key,
 		       char *value, const char *option)
 {
+	int failed;
+
 	if (options->own_count == sizeof(options->own_values) / sizeof(options->own_values[0])) {
 		free(value);
 		return -E2BIG;
 	}
 	options->own_values[options->own_count++] = value;
-	return launch_options_set(options, section, key, value, option);
+	failed = launch_options_set(options, section, key, value, option);
+	if (!failed)
+		options->load.implied++;
+	return failed;
 }
 
 /* --env NAME passes, --env NAME=VALUE sets. */

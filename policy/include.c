@@ -247,23 +247,30 @@ static void read_file(struct sbx_draft *draft, const char *base, struct draft_fi
 	(void)close(fd);
 }
 
-static void read_options(struct sbx_draft *draft)
+/* What was written on the command line, or follows from it. */
+static void read_assigns(struct sbx_draft *draft, bool implied)
 {
 	const struct sbx_load *load = draft->load;
-	struct reading reading = { .draft = draft };
+	struct reading reading = { .draft = draft, .file = SBX_NONE };
 
-	if (load->option_count == 0)
-		return;
-	reading.file = add_file(draft, (struct draft_file){ .name = "command line",
-							    .path = "",
-							    .dir = draft->cwd,
-							    .role = SBX_FILE_OPTIONS,
-							    .level = 0,
-							    .parent = SBX_NONE });
-	for (size_t i = 0; reading.file != SBX_NONE && i < load->option_count; i++) {
+	for (size_t i = 0; i < load->option_count; i++) {
 		const struct sbx_assign *assign = &load->options[i];
 		enum sbx_key key = sbx_key_find(assign->section, assign->key);
 
+		if (implied != (i >= load->option_count - load->implied))
+			continue;
+		if (reading.file == SBX_NONE)
+			reading.file = add_file(
+				draft,
+				(struct draft_file){
+					.name = implied ? "the command" : "command line",
+					.path = "",
+					.dir = draft->cwd,
+					.role = implied ? SBX_FILE_BUILTIN : SBX_FILE_OPTIONS,
+					.level = 0,
+					.parent = SBX_NONE });
+		if (reading.file == SBX_NONE)
+			return;
 		reading.option = assign->option ? assign->option : assign->key;
 		if (key == SBX_KEY_COUNT)
 			on_error(&reading, 0, "no such setting");
@@ -592,7 +599,8 @@ void sbx_draft_read_all(struct sbx_draft *draft)
 		draft->load->command ? sbx_program_profile(draft->load->command) : NULL;
 	bool said;
 
-	read_options(draft);
+	read_assigns(draft, false);
+	read_assigns(draft, true);
 	read_policies(draft);
 	if (draft->files.count == 0)
 		return;

@@ -84,6 +84,7 @@ struct sbx_load {
 	size_t file_count;
 	const struct sbx_assign *options; /* stronger than the files */
 	size_t option_count;
+	size_t implied; /* so many of them, the last, nobody wrote: they hold, and are not listed */
 	const char *command; /* a program whose profile comes by itself, or NULL */
 	const char *cwd; /* NULL: the current one */
 	const char *tmp; /* what ${tmp} means, NULL: private_tmp in force, $TMPDIR or /tmp */

@@ -224,6 +224,9 @@ static void put_allowed(const struct sbx_report *report, uint32_t index, char *s
 	struct sbx_peer peer;
 
 	sbx_out_init(&out, shown, size);
+	if (rule->flags & SBX_RULE_FREE)
+		text = !strcmp(text, sbx_str(report->image, report->image->tmp)) ? "$TMPDIR"
+										 : "$HOME";
 	if (report->verdict->code == SBX_CODE_NAME && !sbx_peer_parse(text, &peer)) {
 		sbx_out_str(&out, peer.kind == SBX_PEER_SUBDOMAINS ? "*." : "");
 		sbx_out_str(&out, peer.kind == SBX_PEER_ANY
@@ -235,11 +238,23 @@ static void put_allowed(const struct sbx_report *report, uint32_t index, char *s
 	(void)sbx_out_finish(&out);
 }
 
-/* Whether an allowed destination belongs in the list: for names, only names. */
+/* What nobody wrote is not listed, but for private folders where one looks for a place to write. */
+static bool is_implied(const struct sbx_report *report, const struct sbx_rule *rule)
+{
+	if (sbx_files(report->image)[rule->file].role != SBX_FILE_BUILTIN ||
+	    rule->file == report->image->main_file)
+		return false;
+	return !(rule->flags & SBX_RULE_FREE) ||
+	       sbx_ops[report->request->op].right != SBX_RIGHT_WRITE;
+}
+
+/* Whether it belongs in the list of what is allowed: for names, only names. */
 static bool belongs(const struct sbx_report *report, uint32_t index)
 {
 	struct sbx_peer peer;
 
+	if (is_implied(report, &sbx_rules(report->image)[index]))
+		return false;
 	if (report->verdict->code != SBX_CODE_NAME)
 		return true;
 	return !sbx_peer_parse(sbx_str(report->image, sbx_rules(report->image)[index].path),
