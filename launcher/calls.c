@@ -74,6 +74,18 @@ static const struct launch_rule rules[] = {
 #include "syscalls.def"
 };
 
+#define NONE (-1)
+
+static const struct launch_ask asks[LAUNCH_CALL_COUNT] = {
+#define ASK(call, act, ...) [LAUNCH_CALL_##call] = { ACT_##act, __VA_ARGS__ },
+#include "syscalls.def"
+};
+
+const struct launch_ask *launch_call_ask(enum launch_call_index call)
+{
+	return &asks[call];
+}
+
 const struct launch_call *launch_calls(size_t *count)
 {
 	*count = LAUNCH_CALL_COUNT;

@@ -55,6 +55,36 @@ bool launch_call_asks(const struct launch_call *call);
 /* What to answer such a call. Arguments are registers: no other thread can change them. */
 enum launch_outcome launch_call_judge(const struct launch_call *call, const uint64_t args[6]);
 
+/* What a call does that Landlock decides. */
+enum launch_act {
+	ACT_NOTHING, /* it is none of these calls */
+	ACT_OPEN,
+	ACT_OPEN_HOW, /* flags in memory: openat2 */
+	ACT_CREAT,
+	ACT_TRUNCATE,
+	ACT_MKDIR,
+	ACT_MKNOD,
+	ACT_SYMLINK,
+	ACT_UNLINK,
+	ACT_RMDIR,
+	ACT_RENAME,
+	ACT_LINK,
+	ACT_EXEC,
+	ACT_CONNECT,
+	ACT_BIND,
+};
+
+/* An ASK row: numbers of arguments, or -1. */
+struct launch_ask {
+	enum launch_act act;
+	int8_t dir;
+	int8_t path;
+	int8_t to_dir;
+	int8_t to_path;
+	int8_t flags;
+};
+const struct launch_ask *launch_call_ask(enum launch_call_index call);
+
 /* A new process or thread. */
 bool launch_call_is_birth(enum launch_call_index call);
 
@@ -69,12 +99,17 @@ struct launch_program {
  */
 int launch_filter_build(bool listening, const bool *loosened, struct launch_program *program);
 
-/* What a policy says about system calls, by row of syscalls.def, and about kinds of sockets. */
+/*
+ * What a policy says about system calls, by row of syscalls.def, about kinds of sockets, and about
+ * what is explained.
+ */
 struct launch_wishes {
 	bool allowed[LAUNCH_CALL_COUNT];
 	bool denied[LAUNCH_CALL_COUNT];
 	bool no_udp;
 	bool no_unix_datagram;
+	bool asks_network; /* connect and bind are decided by rules */
+	bool quiet; /* what libraries open for reading by themselves is not asked about */
 };
 
 /* With a listener what is denied is for that one to refuse, in words. */
@@ -90,8 +125,8 @@ unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
 				     struct sock_filter code[LAUNCH_SOCKETS_LEN]);
 
 /*
- * The notify filter: births, and what is refused or denied, are asked about; kinds of sockets are
- * refused; all else passes.
+ * The notify filter: births, what is refused or denied, and what Landlock decides without a voucher
+ * (see contract.h) are asked about; kinds of sockets are refused; all else passes.
  */
 int launch_filter_build_notify(const struct launch_wishes *wishes, struct launch_program *program);
 

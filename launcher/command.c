@@ -6,6 +6,8 @@
  */
 #include "command.h"
 
+#include "contract.h"
+
 #include "programs.h"
 
 #include <errno.h>
@@ -15,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define LINE_MAX_KERNEL 256 /* BINPRM_BUF_SIZE: the kernel reads no more of a first line */
@@ -258,13 +261,21 @@ int launch_command_find(const char *name, const char *past, struct launch_comman
 	return 0;
 }
 
+/* Nobody is asked about the command; but if it is refused all the same, the reason is to be told. */
+static void vouched_exec(const char *file, char *const *argv, char *const *env)
+{
+	(void)syscall(SYS_execve, file, argv, env, 0, 0, SBX_VOUCHER);
+	if (errno == EACCES)
+		(void)syscall(SYS_execve, file, argv, env, 0, 0, SBX_ASK);
+}
+
 void launch_command_exec(const struct launch_command *command, const char *file, char *const *argv,
 			 char *const *env)
 {
 	const char *words[LAUNCH_SHELL_WORDS + 3] = { argv[0], file };
 	size_t count = 0;
 
-	(void)execve(file, argv, env);
+	vouched_exec(file, argv, env);
 	if (errno != ENOEXEC || !command->plain_script)
 		return;
 	while (argv[count])
@@ -275,5 +286,5 @@ void launch_command_exec(const struct launch_command *command, const char *file,
 	}
 	for (size_t i = 1; i <= count; i++)
 		words[i + 1] = argv[i];
-	(void)execve("/bin/sh", (char *const *)words, env);
+	vouched_exec("/bin/sh", (char *const *)words, env);
 }

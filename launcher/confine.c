@@ -8,7 +8,7 @@
  * nothing in it but what the program is to have. After the notify filter only calls are made that
  * [syscalls] cannot deny (see 'needed' in filter.c).
  */
-#include "run.h"
+#include "preload.h"
 
 #include <errno.h>
 #include <linux/close_range.h>
@@ -127,6 +127,7 @@ void launch_confine(struct launch *launch, int status)
 	    launch_limits_apply(&launch->limits, &error) < 0)
 		give_up(status, EXIT_LAUNCH, &error);
 	restore_signals(launch);
+	launch_preload_place(launch);
 	if (launch->enforced && enforce_filters(launch, &listener, &error) < 0)
 		give_up(status, EXIT_LAUNCH, &error);
 	failed = close_descriptors(launch, status);
@@ -135,6 +136,7 @@ void launch_confine(struct launch *launch, int status)
 				  strerror(-failed));
 		give_up(status, EXIT_LAUNCH, &error);
 	}
+	launch_preload_settle(launch, listener >= 0);
 	tell(status, STEP_LISTENING, listener, NULL);
 	launch_command_exec(&launch->command, file_of(launch), launch->options.argv, launch->env);
 	failed = errno;

@@ -7,12 +7,15 @@
  * The tree also matters for what the kernel does when it loads a filter: it runs it once for every
  * number, to learn which calls always pass.
  *
- * In the tree a call with a tail answers SECCOMP_RET_TRACE with the number of its row. These
- * instructions are then replaced by jumps to the tail: none may be left.
+ * In the tree a call with a tail answers SECCOMP_RET_TRACE with the number of its row, or of a tail
+ * that many calls share. These instructions are then replaced by jumps to the tail: none may be left.
  */
 #include "calls.h"
 
+#include "contract.h"
+
 #include <endian.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
@@ -23,6 +26,11 @@
 #define NUMBERS 512 /* every call of syscalls.def has a smaller one */
 #define FOREIGN 0x40000000u /* where x32 begins, on x86-64 */
 #define LONGEST 255 /* that a comparison can jump */
+#define TAIL_MOST 16 /* instructions of a tail that is not made from rules */
+#define TMPFILE (O_TMPFILE & ~O_DIRECTORY)
+
+_Static_assert(LAUNCH_SOCKETS_LEN <= TAIL_MOST, "a tail has room");
+_Static_assert((SBX_QUIET_FROM & UINT32_MAX) == 0, "the zone is told by upper halves");
 
 /* Which filter is being built, and what the policy says to it. */
 struct build {
@@ -63,13 +71,30 @@ static uint32_t mark(size_t call)
 	return SECCOMP_RET_TRACE | (uint32_t)call;
 }
 
-/* Asks about births, what is denied, and what the base filter leaves to us; no more than that. */
+/* Tails of calls that Landlock decides; their marks come behind those of the rows. */
+enum {
+	TAIL_GOVERNED = LAUNCH_CALL_COUNT,
+	TAIL_OPEN, /* the same, with flags in an argument, the number of which is added */
+	TAIL_COUNT = TAIL_OPEN + 6
+};
+
+static uint32_t governed_action(const struct build *build, const struct launch_ask *ask)
+{
+	if ((ask->act == ACT_CONNECT || ask->act == ACT_BIND) && !build->wishes->asks_network)
+		return SECCOMP_RET_ALLOW;
+	return mark(ask->act == ACT_OPEN ? TAIL_OPEN + (size_t)ask->flags : TAIL_GOVERNED);
+}
+
+/* Asks about births, what is denied, what the base filter leaves to us, and what nobody vouches for. */
 static uint32_t notify_action(const struct build *build, const struct launch_call *call, size_t i)
 {
 	const struct launch_wishes *wishes = build->wishes;
+	const struct launch_ask *ask = launch_call_ask((enum launch_call_index)i);
 
 	if (wishes->denied[i] || launch_call_is_birth((enum launch_call_index)i))
 		return SECCOMP_RET_USER_NOTIF;
+	if (ask->act != ACT_NOTHING)
+		return governed_action(build, ask);
 	if (makes_sockets(i) && (wishes->no_udp || wishes->no_unix_datagram))
 		return mark(i);
 	if (!launch_call_asks(call) || wishes->allowed[i])
@@ -188,6 +213,12 @@ static uint32_t lower_half(unsigned int arg)
 	       (BYTE_ORDER == BIG_ENDIAN ? 4 : 0);
 }
 
+static uint32_t upper_half(unsigned int arg)
+{
+	return (uint32_t)(offsetof(struct seccomp_data, args) + arg * sizeof(uint64_t)) +
+	       (BYTE_ORDER == BIG_ENDIAN ? 0 : 4);
+}
+
 enum {
 	TEST_LEN = 3
 }; /* load, mask, jump */
@@ -254,6 +285,50 @@ unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
 	return LAUNCH_SOCKETS_LEN;
 }
 
+/* Passes with the voucher. */
+static void append_vouched(struct launch_program *program)
+{
+	emit(program, BPF_LD | BPF_W | BPF_ABS, lower_half(5), 0, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)SBX_VOUCHER, 0, 3);
+	emit(program, BPF_LD | BPF_W | BPF_ABS, upper_half(5), 0, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(SBX_VOUCHER >> 32), 0, 1);
+	emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+/*
+ * Passes where it only names a file (O_PATH), which Landlock has no word for; and what opens for
+ * reading in the quiet zone, unless it asks.
+ */
+static void append_quiet(const struct build *build, unsigned int flags)
+{
+	const uint32_t ip = offsetof(struct seccomp_data, instruction_pointer);
+	const uint32_t zone = (uint32_t)(SBX_QUIET_FROM >> 32), ask = (uint32_t)SBX_ASK;
+	struct launch_program *program = build->program;
+
+	emit(program, BPF_LD | BPF_W | BPF_ABS, lower_half(flags), 0, 0);
+	if (!build->wishes->quiet || !SBX_QUIET_FROM) {
+		emit(program, BPF_JMP | BPF_JSET | BPF_K, O_PATH, 0, 1);
+	} else {
+		emit(program, BPF_JMP | BPF_JSET | BPF_K, O_PATH, 5, 0);
+		emit(program, BPF_JMP | BPF_JSET | BPF_K, O_ACCMODE | O_CREAT | O_TRUNC | TMPFILE,
+		     5, 0);
+		emit(program, BPF_LD | BPF_W | BPF_ABS, lower_half(5), 0, 0);
+		emit(program, BPF_JMP | BPF_JEQ | BPF_K, ask, 3, 0);
+		emit(program, BPF_LD | BPF_W | BPF_ABS, ip + (BYTE_ORDER == BIG_ENDIAN ? 0 : 4), 0,
+		     0);
+		emit(program, BPF_JMP | BPF_JGE | BPF_K, zone, 0, 1);
+	}
+	emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+static void append_governed(const struct build *build, size_t tail)
+{
+	append_vouched(build->program);
+	if (tail >= TAIL_OPEN)
+		append_quiet(build, (unsigned int)(tail - TAIL_OPEN));
+	emit(build->program, BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF, 0, 0);
+}
+
 /* All rules about a call; the last of them has no tests, or the program would run on. */
 static int append_tail(const struct build *build, size_t call)
 {
@@ -262,8 +337,12 @@ static int append_tail(const struct build *build, size_t call)
 	const struct launch_rule *rules = launch_rules(&count);
 	bool ended = false;
 
-	if (program->len + LAUNCH_SOCKETS_LEN > BPF_MAXINSNS)
+	if (program->len + TAIL_MOST > BPF_MAXINSNS)
 		return -E2BIG;
+	if (call >= TAIL_GOVERNED) {
+		append_governed(build, call);
+		return 0;
+	}
 	if (build->role == NOTIFY && makes_sockets(call)) {
 		program->len += launch_filter_sockets(build->wishes, program->code + program->len);
 		return 0;
@@ -288,7 +367,7 @@ static bool is_mark(const struct sock_filter *at)
 static int attach_tails(const struct build *build)
 {
 	struct launch_program *program = build->program;
-	uint32_t tails[LAUNCH_CALL_COUNT] = { 0 };
+	uint32_t tails[TAIL_COUNT] = { 0 };
 	uint32_t end = program->len;
 
 	for (uint32_t i = 0; i < end; i++) {
@@ -298,7 +377,7 @@ static int attach_tails(const struct build *build)
 
 		if (!is_mark(at))
 			continue;
-		if (call >= LAUNCH_CALL_COUNT)
+		if (call >= TAIL_COUNT)
 			return -EINVAL;
 		if (!tails[call]) {
 			tails[call] = program->len;

@@ -12,18 +12,22 @@
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SETTLE_MS 20 /* after which a birth that was let go on has happened */
+#define SETTLE_MS 100 /* after which a birth that was let go on has happened */
 #define SERVE_MOST \
 	64 /* questions in a row; then signals, limits and the launcher have their turn */
 #define COUNT_LEAST_MS 10 /* between counts */
 #define COUNT_SHARE 4 /* a count takes no more than a part of the time */
+#define RECEIVERS_MOST 8
+#define RECEIVER_STACK (256u << 10)
 
 /* Newer than the system's header. */
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
@@ -59,19 +63,15 @@ int launch_listen_install(const struct launch_wishes *wishes)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-void launch_listen_init(struct launch_listen *listen, int fd, const struct launch_wishes *wishes,
-			uint64_t limit, struct launch_watch *watch, struct launch_report *report)
+void launch_listen_init(struct launch_listen *listen, const struct launch_listen_setup *setup)
 {
-	*listen = (struct launch_listen){ .fd = fd,
-					  .root = getpid(),
-					  .wishes = wishes,
-					  .watch = watch,
-					  .report = report,
-					  .limit = limit ? limit : UINT64_MAX,
-					  .tasks = 1 };
+	*listen =
+		(struct launch_listen){ .with = *setup, .root = getpid(), .wake = -1, .tasks = 1 };
+	if (!setup->limit)
+		listen->with.limit = UINT64_MAX;
 	/* Makes an answer five times as fast; kernels before 6.6 do without. */
-	if (fd >= 0)
-		(void)ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+	if (setup->fd >= 0)
+		(void)ioctl(setup->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
 			    (uint64_t)SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 }
 
@@ -79,9 +79,18 @@ void launch_listen_done(struct launch_listen *listen)
 {
 	free(listen->births);
 	free(listen->waiting);
-	if (listen->fd >= 0)
-		(void)close(listen->fd);
-	*listen = (struct launch_listen){ .fd = -1 };
+	if (listen->with.fd >= 0)
+		(void)close(listen->with.fd);
+	*listen = (struct launch_listen){ .with.fd = -1, .wake = -1 };
+}
+
+/* The loop's times have changed. */
+static void rouse(const struct launch_listen *listen)
+{
+	const uint64_t one = 1;
+
+	if (listen->wake >= 0)
+		(void)!write(listen->wake, &one, sizeof(one));
 }
 
 /* An answer may come too late: who asked has died, and that is all. */
@@ -91,7 +100,7 @@ static void answer(const struct launch_listen *listen, uint64_t id, int error, b
 		.id = id, .error = -error, .flags = go_on ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0
 	};
 
-	(void)ioctl(listen->fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
+	(void)ioctl(listen->with.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
 /* False without memory: then nobody is born. */
@@ -142,20 +151,23 @@ static void let_live(struct launch_listen *listen, struct launch_birth birth)
 		return;
 	}
 	listen->tasks++;
-	launch_watch_wake(listen->watch, true);
+	if (listen->with.watch->next == UINT64_MAX)
+		rouse(listen);
+	launch_watch_wake(listen->with.watch, true);
 	answer(listen, birth.id, 0, true);
 }
 
 static void refuse_birth(struct launch_listen *listen, struct launch_birth birth)
 {
 	struct launch_who who = { .pid = birth.thread };
-	struct launch_hit hit = {
-		.limit = LIMIT_PROCESSES, .value = listen->limit, .peak = listen->limit, .who = &who
-	};
+	struct launch_hit hit = { .limit = LIMIT_PROCESSES,
+				  .value = listen->with.limit,
+				  .peak = listen->with.limit,
+				  .who = &who };
 
 	answer(listen, birth.id, EAGAIN, false);
 	launch_who_fill(&who, birth.thread);
-	launch_report_limit(listen->report, &hit);
+	launch_report_limit(listen->with.report, &hit);
 }
 
 int launch_listen_due(const struct launch_listen *listen)
@@ -183,15 +195,15 @@ void launch_listen_count(struct launch_listen *listen)
 	size_t done = 0;
 
 	launch_tree_init(&tree, listen->root);
-	alive = launch_tree_find(&tree) < 0 ? listen->limit : launch_tree_tasks(&tree);
+	alive = launch_tree_find(&tree) < 0 ? listen->with.limit : launch_tree_tasks(&tree);
 	launch_tree_done(&tree);
 	listen->counted = now;
 	listen->count_ms = launch_now() - now;
 	listen->tasks = alive + unsettled;
 	for (; done < listen->waiting_count; done++) {
-		if (alive >= listen->limit)
+		if (alive >= listen->with.limit)
 			refuse_birth(listen, listen->waiting[done]);
-		else if (listen->tasks < listen->limit)
+		else if (listen->tasks < listen->with.limit)
 			let_live(listen, listen->waiting[done]);
 		else
 			break;
@@ -203,12 +215,14 @@ void launch_listen_count(struct launch_listen *listen)
 
 static void serve_birth(struct launch_listen *listen, struct launch_birth birth)
 {
-	if (listen->tasks < listen->limit && !listen->waiting_count)
+	if (listen->tasks < listen->with.limit && !listen->waiting_count)
 		let_live(listen, birth);
 	else if (!push(&listen->waiting, &listen->waiting_count, &listen->waiting_cap, birth))
 		answer(listen, birth.id, EAGAIN, false);
 	else if (launch_listen_due(listen) == 0)
 		launch_listen_count(listen);
+	if (listen->waiting_count)
+		rouse(listen);
 }
 
 /* What is refused for strangers may be done to the sandbox's own processes. */
@@ -245,57 +259,160 @@ static int judge(const struct launch_listen *listen, enum launch_call_index inde
 	const struct launch_call *call = &launch_calls(&count)[index];
 	enum launch_outcome outcome = launch_call_judge(call, args);
 
-	if (listen->wishes->denied[index])
+	if (listen->with.wishes->denied[index])
 		return EPERM;
 	if (outcome == ARG_ALLOW || (outcome == ARG_REFUSE && is_about_own(listen, index, args)))
 		return 0;
 	return outcome > 0 ? (int)outcome : EPERM;
 }
 
-static void serve_call(struct launch_listen *listen, const struct seccomp_notif *asked)
+static bool is_valid(const struct launch_listen *listen, uint64_t id)
 {
-	size_t count;
-	const struct launch_call *call = launch_call_by_number(asked->data.nr),
-				 *calls = launch_calls(&count);
-	enum launch_call_index index;
+	return ioctl(listen->with.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+/* A refusal leaves no trace where it is known too late: who asked has died. */
+static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
+		       enum launch_call_index index, const struct seccomp_notif *asked)
+{
+	pid_t thread = (pid_t)asked->pid;
+	int error = launch_judge_call(judge, index, &asked->data, thread);
+	struct launch_who who;
+
+	if (error) {
+		launch_who_fill(&who, thread);
+		(void)pthread_mutex_lock(listen->with.lock);
+		if (is_valid(listen, asked->id))
+			launch_report_denial(listen->with.report, &judge->report, &who, "landlock");
+		(void)pthread_mutex_unlock(listen->with.lock);
+	}
+	answer(listen, asked->id, error, error == 0);
+}
+
+/* A call whose registers decide. */
+static void serve_call(struct launch_listen *listen, const struct launch_call *call,
+		       enum launch_call_index index, const struct seccomp_notif *asked)
+{
 	uint64_t args[6];
 	struct launch_who who;
 	int error = EPERM;
 
 	for (int i = 0; i < 6; i++)
 		args[i] = asked->data.args[i];
-	if (call) {
-		index = (enum launch_call_index)(call - calls);
+	if (call)
 		error = judge(listen, index, args);
-		if (!error && launch_call_is_birth(index)) {
-			serve_birth(listen, (struct launch_birth){ .id = asked->id,
-								   .thread = (pid_t)asked->pid });
-			return;
-		}
+	if (call && !error && launch_call_is_birth(index)) {
+		serve_birth(listen,
+			    (struct launch_birth){ .id = asked->id, .thread = (pid_t)asked->pid });
+		return;
 	}
 	if (error)
 		launch_who_fill(&who, (pid_t)asked->pid);
-	answer(listen, asked->id, error, error == 0);
-	if (error)
-		launch_report_syscall(listen->report, call ? call->name : "?",
+	if (error && is_valid(listen, asked->id))
+		launch_report_syscall(listen->with.report, call ? call->name : "?",
 				      call && call->loosenable ? REPORT_LOOSENABLE : 0, &who);
+	answer(listen, asked->id, error, error == 0);
+}
+
+/* The lock is not held. */
+static void serve(struct launch_listen *listen, struct launch_judge *judge,
+		  const struct seccomp_notif *asked)
+{
+	size_t count;
+	const struct launch_call *calls = launch_calls(&count);
+	const struct launch_call *call = launch_call_by_number(asked->data.nr);
+	enum launch_call_index index = call ? (enum launch_call_index)(call - calls) : 0;
+
+	if (call && launch_call_ask(index)->act != ACT_NOTHING &&
+	    !listen->with.wishes->denied[index]) {
+		serve_path(listen, judge, index, asked);
+		return;
+	}
+	(void)pthread_mutex_lock(listen->with.lock);
+	serve_call(listen, call, index, asked);
+	(void)pthread_mutex_unlock(listen->with.lock);
+}
+
+/* Whether there is a question, which is waited for up to 'ms'; -ENOENT: there will be none. */
+static int wait_for_question(const struct launch_listen *listen, int ms)
+{
+	struct pollfd ready = { .fd = listen->with.fd, .events = POLLIN };
+
+	if (poll(&ready, 1, ms) <= 0)
+		return 0;
+	return ready.revents & POLLIN ? 1 : -ENOENT;
+}
+
+/* 1 and a question; 0: none after all; or a negative errno. */
+static int take(const struct launch_listen *listen, struct seccomp_notif *asked)
+{
+	memset(asked, 0, sizeof(*asked));
+	if (ioctl(listen->with.fd, SECCOMP_IOCTL_NOTIF_RECV, asked) == 0)
+		return 1;
+	return errno == ENOENT || errno == EINTR ? 0 : -errno;
+}
+
+static void *receive(void *arg)
+{
+	struct launch_listen *listen = arg;
+	struct launch_judge judge = { .image = listen->with.image, .own = listen->with.own };
+	struct seccomp_notif asked;
+	int taken;
+
+	while ((taken = take(listen, &asked)) >= 0) {
+		if (taken > 0)
+			serve(listen, &judge, &asked);
+		else if (wait_for_question(listen, 0) < 0)
+			break;
+	}
+	return NULL;
+}
+
+static int count_receivers(void)
+{
+	cpu_set_t set;
+	int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+
+	return count > RECEIVERS_MOST ? RECEIVERS_MOST : count;
+}
+
+int launch_listen_start(struct launch_listen *listen)
+{
+	int started = 0, wanted = count_receivers();
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (pthread_attr_init(&attr) != 0)
+		return -ENOMEM;
+	(void)pthread_attr_setstacksize(&attr, RECEIVER_STACK);
+	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	listen->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	while (listen->wake >= 0 && started < wanted &&
+	       pthread_create(&thread, &attr, receive, listen) == 0)
+		started++;
+	(void)pthread_attr_destroy(&attr);
+	if (!started && listen->wake >= 0) {
+		(void)close(listen->wake);
+		listen->wake = -1;
+	}
+	return started ? 0 : -EAGAIN;
 }
 
 int launch_listen_serve(struct launch_listen *listen)
 {
-	struct pollfd ready = { .fd = listen->fd, .events = POLLIN };
+	struct launch_judge judge = { .image = listen->with.image, .own = listen->with.own };
 	struct seccomp_notif asked;
+	int there = 1;
 
-	for (int i = 0; i < SERVE_MOST && poll(&ready, 1, 0) > 0; i++) {
-		if (!(ready.revents & POLLIN))
-			return -ENOENT;
-		memset(&asked, 0, sizeof(asked));
-		if (ioctl(listen->fd, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0) {
-			if (errno == ENOENT || errno == EINTR)
-				continue;
-			return -errno;
-		}
-		serve_call(listen, &asked);
+	(void)pthread_mutex_unlock(listen->with.lock);
+	for (int i = 0; i < SERVE_MOST && (there = wait_for_question(listen, 0)) > 0; i++) {
+		int taken = take(listen, &asked);
+
+		if (taken > 0)
+			serve(listen, &judge, &asked);
+		else if (taken < 0)
+			there = taken;
 	}
-	return 0;
+	(void)pthread_mutex_lock(listen->with.lock);
+	return there < 0 ? there : 0;
 }

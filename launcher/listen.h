@@ -3,15 +3,23 @@
  * The listener: system calls that the kernel asks the supervisor about.
  *
  * The notify filter hands over every new process and thread, which are counted; the calls that the
- * base filter refuses in words; and those that [syscalls] denies. A verdict here depends on register
- * values alone, which no other thread can change, so that a call may be let go on.
+ * base filter refuses in words; those that [syscalls] denies; and what Landlock decides and nobody
+ * vouches for. A call is let go on where the verdict depends on register values alone, which no other
+ * thread can change, or where Landlock decides it again.
+ *
+ * Receivers, threads of their own, take the questions: one for each CPU, because a question is taken
+ * fastest on the CPU it was asked on, and a single receiver would draw every caller there. What they
+ * share with the supervisor's loop (births, the watch, the report) is under one lock, which the loop
+ * holds but while it waits; most questions about paths need none of it.
  */
 #ifndef SBX_LAUNCH_LISTEN_H
 #define SBX_LAUNCH_LISTEN_H
 
-#include "calls.h"
+#include "judge.h"
 #include "report.h"
 #include "watch.h"
+
+#include <pthread.h>
 
 /*
  * Puts the notify filter on the calling thread. Returns the listener's descriptor, or a negative
@@ -19,13 +27,22 @@
  */
 int launch_listen_install(const struct launch_wishes *wishes);
 
-struct launch_listen {
-	int fd;
-	pid_t root; /* the supervisor */
+/* What the listener works with. */
+struct launch_listen_setup {
+	int fd; /* -1: there is none */
+	const struct sbx_image *image;
+	const char *own; /* of struct launch_judge */
 	const struct launch_wishes *wishes;
+	uint64_t limit; /* of tasks; 0: none */
 	struct launch_watch *watch;
 	struct launch_report *report;
-	uint64_t limit; /* of tasks */
+	pthread_mutex_t *lock;
+};
+
+struct launch_listen {
+	struct launch_listen_setup with;
+	pid_t root; /* the supervisor */
+	int wake; /* reads as ready when the loop has to look at times anew; -1: nobody receives */
 	uint64_t tasks; /* at most so many there are */
 	uint64_t counted; /* when the tasks were last counted for a decision */
 	uint64_t count_ms; /* and how long that took */
@@ -37,10 +54,17 @@ struct launch_listen {
 	size_t waiting_cap;
 };
 
-void launch_listen_init(struct launch_listen *listen, int fd, const struct launch_wishes *wishes,
-			uint64_t limit, struct launch_watch *watch, struct launch_report *report);
+void launch_listen_init(struct launch_listen *listen, const struct launch_listen_setup *setup);
 void launch_listen_done(struct launch_listen *listen);
-/* Takes what is there, and answers. Never waits. -ENOENT when nobody is left who could ask. */
+/*
+ * Starts the receivers, once there is a first question: listen->wake is to be waited for from now on.
+ * They end by themselves when nobody is left who could ask.
+ */
+int launch_listen_start(struct launch_listen *listen);
+/*
+ * Takes what is there, and answers, where no receivers could be had. Never waits. -ENOENT when nobody
+ * is left who could ask.
+ */
 int launch_listen_serve(struct launch_listen *listen);
 /* Milliseconds until a count is due, or -1; then launch_listen_count() is called. */
 int launch_listen_due(const struct launch_listen *listen);

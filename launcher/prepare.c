@@ -5,9 +5,11 @@
  */
 #include "plan.h"
 
+#include "contract.h"
 #include "doctor.h"
 #include "env.h"
 #include "out.h"
+#include "preload.h"
 #include "wrap.h"
 
 #include <errno.h>
@@ -202,7 +204,7 @@ static int build_env(struct launch *launch, struct launch_error *error)
 		(void)snprintf(extra[count++] = texts[3], VARIABLE_MAX, "HOME=%s",
 			       launch->place.home);
 	if (launch->place.image[0])
-		(void)snprintf(extra[count++] = texts[4], VARIABLE_MAX, "SANDBOX_SBX_IMAGE=%s",
+		(void)snprintf(extra[count++] = texts[4], VARIABLE_MAX, SBX_ENV_IMAGE "=%s",
 			       launch->place.image);
 	return launch_env_build(launch->image, environ, extra,
 				launch->place.tmp[0] ? launch->place.tmp : NULL, &launch->env,
@@ -237,7 +239,9 @@ static int make_run(struct launch *launch)
 	(void)launch_private_sweep();
 	if (launch_private_fill(launch->image, (const char *const *)launch->options.argv,
 				launch->user.uid, launch->user.gid, &launch->place, &error) < 0 ||
-	    build_env(launch, &error) < 0 || open_places(launch, &error) < 0)
+	    build_env(launch, &error) < 0 ||
+	    (launch->enforced && launch_preload_add(launch, &error) < 0) ||
+	    open_places(launch, &error) < 0)
 		return fail(&error, EXIT_LAUNCH);
 	return 0;
 }

@@ -2,7 +2,8 @@
 /*
  * The supervisor's loop: one poll() over signals, the listener, the program's captured streams and
  * the launcher's lifeline. Nothing in it waits for anything else, and nothing wakes it while all
- * tasks sleep.
+ * tasks sleep. Once there is a first question, receivers take them (listen.h); the loop then holds
+ * the lock that it shares with them, but while it waits.
  */
 #include "run.h"
 
@@ -56,6 +57,7 @@ struct supervisor {
 	struct launch_report *report;
 	struct launch_watch watch;
 	struct launch_listen listen;
+	pthread_mutex_t lock;
 	struct pollfd ready[SOURCES];
 	struct captured streams[2];
 	int saved[2]; /* our own standard output and error while the program's are in place */
@@ -261,8 +263,15 @@ static void program_listens(struct supervisor *super, int listener)
 	super->status_end = -1;
 	restore_streams(super);
 	super->watch.notified = listener >= 0;
-	launch_listen_init(&super->listen, listener, &launch->wishes, launch->limits.processes,
-			   &super->watch, super->report);
+	launch_listen_init(&super->listen,
+			   &(struct launch_listen_setup){ .fd = listener,
+							  .image = launch->image,
+							  .own = launch->place.image,
+							  .wishes = &launch->wishes,
+							  .limit = launch->limits.processes,
+							  .watch = &super->watch,
+							  .report = super->report,
+							  .lock = &super->lock });
 	super->ready[FROM_LISTENER].fd = listener;
 	launch_plan_layers(launch, listener >= 0, layers);
 	launch_report_start(super->report, (const char *const *)launch->options.argv,
@@ -361,6 +370,22 @@ static int time_left(const struct supervisor *super)
 	return super->started ? sooner(due, launch_listen_due(&super->listen)) : due;
 }
 
+/* The first question starts the receivers; afterwards only their news are for us. */
+static void take_questions(struct supervisor *super)
+{
+	struct pollfd *from = &super->ready[FROM_LISTENER];
+	uint64_t news;
+
+	if (super->listen.wake >= 0)
+		(void)!read(super->listen.wake, &news, sizeof(news));
+	else if (!(from->revents & POLLIN))
+		from->fd = -1;
+	else if (launch_listen_start(&super->listen) == 0)
+		from->fd = super->listen.wake;
+	else if (launch_listen_serve(&super->listen) < 0)
+		from->fd = -1;
+}
+
 static void serve(struct supervisor *super)
 {
 	const struct pollfd *ready = super->ready;
@@ -371,8 +396,8 @@ static void serve(struct supervisor *super)
 		take_status(super);
 	if (ready[FROM_SIGNALS].revents)
 		take_signals(super);
-	if (ready[FROM_LISTENER].revents && launch_listen_serve(&super->listen) < 0)
-		super->ready[FROM_LISTENER].fd = -1;
+	if (ready[FROM_LISTENER].revents)
+		take_questions(super);
 	for (int i = 0; i < 2; i++)
 		if (ready[FROM_STDOUT + i].revents)
 			take_stream(super, i);
@@ -396,11 +421,17 @@ static void look(struct supervisor *super)
 		take_hit(super, limit, hit);
 }
 
+/* Keeps the lock in the end: what receivers still hear of is not reported any more. */
 static void loop(struct supervisor *super)
 {
+	(void)pthread_mutex_lock(&super->lock);
 	while (super->phase != PHASE_OVER) {
-		if (poll(super->ready, SOURCES, time_left(super)) < 0 && errno != EINTR)
+		int ms = time_left(super);
+
+		(void)pthread_mutex_unlock(&super->lock);
+		if (poll(super->ready, SOURCES, ms) < 0 && errno != EINTR)
 			fail("cannot wait");
+		(void)pthread_mutex_lock(&super->lock);
 		serve(super);
 		look(super);
 		if (super->phase == PHASE_GRACE &&
@@ -474,7 +505,7 @@ static void print_result(struct supervisor *super)
 			(struct launch_stream){ super->streams[i].bytes ? super->streams[i].bytes
 									: "",
 						super->streams[i].len, super->streams[i].cut };
-	launch_plan_layers(super->launch, super->listen.fd >= 0, layers);
+	launch_plan_layers(super->launch, super->listen.with.fd >= 0, layers);
 	failed = launch_report_result(super->report, &super->end, &streams[0], &streams[1], layers,
 				      STDOUT_FILENO);
 	/* A caller who gets no result must not take the run for a success. */
@@ -527,12 +558,14 @@ static void prepare(struct supervisor *super)
 	for (int i = 0; i < SOURCES; i++)
 		super->ready[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
 	launch_watch_init(&super->watch, &launch->limits, getpid(), timer_signal(), false);
-	super->listen.fd = -1;
+	super->listen.with.fd = super->listen.wake = -1;
 }
 
 void launch_supervise(struct launch *launch, int lifeline, int tell)
 {
-	struct supervisor super = { .launch = launch, .tell = tell, .status_end = -1 };
+	struct supervisor super = {
+		.launch = launch, .tell = tell, .status_end = -1, .lock = PTHREAD_MUTEX_INITIALIZER
+	};
 
 	prepare(&super);
 	super.ready[FROM_SIGNALS].fd = open_signals();

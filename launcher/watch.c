@@ -5,6 +5,8 @@
  */
 #include "watch.h"
 
+#include "target.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +47,9 @@ static void read_link(const char *path, char *out, size_t size)
 	out[got > 0 ? got : 0] = '\0';
 }
 
-void launch_who_fill(struct launch_who *who, pid_t pid)
+void launch_who_fill(struct launch_who *who, pid_t thread)
 {
+	pid_t pid = launch_target_process(thread);
 	char path[64];
 
 	who->pid = pid;
@@ -54,7 +57,7 @@ void launch_who_fill(struct launch_who *who, pid_t pid)
 	read_text(path, who->name, sizeof(who->name));
 	(void)snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	read_link(path, who->exe, sizeof(who->exe));
-	(void)snprintf(path, sizeof(path), "/proc/%d/cwd", (int)pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/cwd", (int)thread);
 	read_link(path, who->cwd, sizeof(who->cwd));
 }
 

@@ -62,7 +62,7 @@ void launch_watch_release(struct launch_watch *watch);
 bool launch_watch_memory_is_over(struct launch_watch *watch);
 bool launch_watch_is_stopping(const struct launch_watch *watch);
 
-/* What /proc says of who it is. */
-void launch_who_fill(struct launch_who *who, pid_t pid);
+/* What /proc says of the process that the thread belongs to. */
+void launch_who_fill(struct launch_who *who, pid_t thread);
 
 #endif

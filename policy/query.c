@@ -2,6 +2,7 @@
 /* Query side: libsbx. Looks at the file system to understand a question, and never changes it. */
 #include "query.h"
 
+#include "contract.h"
 #include "draft.h"
 #include "ops.h"
 
@@ -127,7 +128,7 @@ static size_t image_size(const char *bytes, size_t size)
 
 int sbx_load_running(struct sbx_policy **policy)
 {
-	const char *path = getenv("SANDBOX_SBX_IMAGE");
+	const char *path = getenv(SBX_ENV_IMAGE);
 	int fd, error = -EINVAL;
 	char *bytes = NULL;
 	struct stat st;

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the registers of a call to the policy's verdict.
+ *
+ * What would fail by itself is let go on, so that the program gets the kernel's own errno: what is
+ * missing, exists already, is a folder or no folder, or is refused by ordinary permissions. Only what
+ * would have worked without the sandbox, as far as can be seen, is worth words.
+ *
+ * Nothing is allowed here: to go on means that Landlock decides.
+ */
+#include "judge.h"
+
+#include "binary.h"
+#include "peer.h"
+#include "target.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define INTERPRETERS 5 /* that the kernel follows */
+#define NOT_OPENED 3 /* flags of open() for which Landlock wants no right at all */
+#define TMPFILE (O_TMPFILE & ~O_DIRECTORY)
+
+/* What is asked, with its arguments at hand. */
+struct call {
+	struct launch_judge *judge;
+	const struct launch_ask *ask;
+	const uint64_t *args;
+	uint64_t flags; /* the argument, or 0 */
+};
+
+static int dir_of(const struct call *call, int8_t arg)
+{
+	return arg < 0 ? AT_FDCWD : (int)call->args[arg];
+}
+
+/* Where the call's path leads; false: there is nothing to judge. */
+static bool find(const struct call *call, unsigned int flags, uint64_t how)
+{
+	struct launch_judge *judge = call->judge;
+	const struct launch_ask *ask = call->ask;
+
+	return launch_target_string(judge->thread, call->args[ask->path], judge->given) >= 0 &&
+	       launch_target_find(judge->thread, dir_of(call, ask->dir), judge->given, flags, how,
+				  &judge->at) == 0 &&
+	       !judge->at.pinned;
+}
+
+static bool find_to(const struct call *call)
+{
+	struct launch_judge *judge = call->judge;
+	const struct launch_ask *ask = call->ask;
+
+	return launch_target_string(judge->thread, call->args[ask->to_path], judge->given_to) > 0 &&
+	       launch_target_find(judge->thread, dir_of(call, ask->to_dir), judge->given_to,
+				  SBX_RESOLVE_MISSING | SBX_RESOLVE_NOFOLLOW, 0, &judge->to) == 0;
+}
+
+static bool is_missing(const struct sbx_resolved *at)
+{
+	return at->existing < at->len;
+}
+
+/* The folder that it would be made in is missing, too. */
+static bool is_nowhere(const struct sbx_resolved *at)
+{
+	return is_missing(at) && strchr(at->path + at->existing + 1, '/');
+}
+
+/* "x/.", "..", "/": no name that could be made or removed. */
+static bool is_no_name(const char *path)
+{
+	size_t end = strlen(path), start;
+
+	while (end > 0 && path[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && path[start - 1] != '/'; start--)
+		;
+	return end == start || (end - start == 1 && path[start] == '.') ||
+	       (end - start == 2 && !memcmp(path + start, "..", 2));
+}
+
+/* Whether ordinary permissions, and the mount, would have it: as our own user, who is the program's. */
+static bool may(const char *path, int mode)
+{
+	return faccessat(AT_FDCWD, path, mode, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool may_change_folder(const char *path)
+{
+	char folder[PATH_MAX];
+	size_t len = strlen(path);
+
+	while (len > 1 && path[--len] != '/')
+		;
+	memcpy(folder, path, len);
+	folder[len] = '\0';
+	return may(len ? folder : "/", W_OK | X_OK);
+}
+
+static bool may_without_us(const struct sbx_request *request)
+{
+	switch (request->op) {
+	case SBX_OP_READ:
+	case SBX_OP_LIST:
+		return may(request->path, R_OK);
+	case SBX_OP_WRITE:
+		return may(request->path, W_OK);
+	case SBX_OP_EXEC:
+		return may(request->path, X_OK);
+	case SBX_OP_CREATE:
+	case SBX_OP_DELETE:
+		return may_change_folder(request->path);
+	case SBX_OP_RENAME:
+		return may_change_folder(request->path) && may_change_folder(request->to);
+	default:
+		return true;
+	}
+}
+
+/* Default protections are not held by Landlock: what is refused for them alone is not refused. */
+static bool refuses(struct launch_judge *judge)
+{
+	sbx_eval(judge->image, &judge->request, &judge->verdict);
+	return !judge->verdict.allowed && judge->verdict.code != SBX_CODE_PROTECTED;
+}
+
+static int judge_request(struct launch_judge *judge)
+{
+	if (judge->request.op == SBX_OP_READ && !strcmp(judge->request.path, judge->own))
+		return 0;
+	return refuses(judge) && may_without_us(&judge->request) ? judge->verdict.error : 0;
+}
+
+static int judge_path(struct launch_judge *judge, enum sbx_op op)
+{
+	judge->request = (struct sbx_request){ .op = op,
+					       .is_dir = S_ISDIR(judge->at.mode),
+					       .missing = is_missing(&judge->at),
+					       .size = judge->at.size,
+					       .path = judge->at.path };
+	return judge_request(judge);
+}
+
+/* What is there is opened. */
+static int judge_open_existing(struct launch_judge *judge, uint64_t flags)
+{
+	bool writes = (flags & O_ACCMODE) != O_RDONLY, folder = S_ISDIR(judge->at.mode);
+	int refused = 0;
+
+	if ((flags & O_CREAT && flags & O_EXCL) || S_ISLNK(judge->at.mode) ||
+	    (folder && (writes || flags & (O_CREAT | O_TRUNC))) || (!folder && flags & O_DIRECTORY))
+		return 0;
+	if ((flags & O_ACCMODE) != O_WRONLY)
+		refused = judge_path(judge, folder ? SBX_OP_LIST : SBX_OP_READ);
+	if (!refused && (writes || flags & O_TRUNC))
+		refused = judge_path(judge, SBX_OP_WRITE);
+	return refused;
+}
+
+/* A file without a name: as if it had one in that folder. */
+static int judge_tmpfile(struct launch_judge *judge)
+{
+	size_t len = judge->at.len;
+
+	if (!S_ISDIR(judge->at.mode) || len + 3 > sizeof(judge->at.path))
+		return 0;
+	memcpy(judge->at.path + len, "/?", 3);
+	judge->at.len = len + 2;
+	judge->at.mode = 0;
+	return judge_path(judge, SBX_OP_CREATE);
+}
+
+static int judge_open(const struct call *call, uint64_t flags, uint64_t how)
+{
+	struct launch_judge *judge = call->judge;
+	bool exclusive = flags & O_CREAT && flags & O_EXCL;
+	bool makes = flags & O_CREAT && !(flags & TMPFILE);
+	unsigned int find_flags = makes ? SBX_RESOLVE_MISSING : 0;
+
+	if (flags & O_NOFOLLOW || exclusive)
+		find_flags |= SBX_RESOLVE_NOFOLLOW;
+	if (flags & O_PATH || (flags & O_ACCMODE) == NOT_OPENED || !find(call, find_flags, how) ||
+	    !*judge->given)
+		return 0;
+	if (flags & TMPFILE)
+		return judge_tmpfile(judge);
+	if (!is_missing(&judge->at))
+		return judge_open_existing(judge, flags);
+	if (is_nowhere(&judge->at) || judge->given[strlen(judge->given) - 1] == '/')
+		return 0;
+	return judge_path(judge, SBX_OP_CREATE);
+}
+
+static int judge_open_how(const struct call *call)
+{
+	struct open_how how;
+
+	if (call->args[3] < sizeof(how) ||
+	    launch_target_bytes(call->judge->thread, call->args[2], &how, sizeof(how)) < 0)
+		return 0;
+	return judge_open(call, how.flags, how.resolve);
+}
+
+static int judge_truncate(const struct call *call)
+{
+	if (!find(call, 0, 0) || !S_ISREG(call->judge->at.mode))
+		return 0;
+	return judge_path(call->judge, SBX_OP_WRITE);
+}
+
+static bool can_be_made(const struct call *call)
+{
+	struct launch_judge *judge = call->judge;
+
+	return find(call, SBX_RESOLVE_MISSING | SBX_RESOLVE_NOFOLLOW, 0) &&
+	       is_missing(&judge->at) && !is_nowhere(&judge->at) && !is_no_name(judge->given);
+}
+
+static int judge_make(const struct call *call, bool folder)
+{
+	struct launch_judge *judge = call->judge;
+
+	if (!can_be_made(call) || (!folder && judge->given[strlen(judge->given) - 1] == '/'))
+		return 0;
+	judge->at.mode = folder ? S_IFDIR : 0;
+	return judge_path(judge, SBX_OP_CREATE);
+}
+
+static int judge_mknod(const struct call *call)
+{
+	mode_t type = (mode_t)call->flags & S_IFMT;
+
+	if (type && type != S_IFREG && type != S_IFCHR && type != S_IFBLK && type != S_IFIFO &&
+	    type != S_IFSOCK)
+		return 0;
+	return judge_make(call, false);
+}
+
+static int judge_remove(const struct call *call)
+{
+	if (!find(call, SBX_RESOLVE_NOFOLLOW, 0) || is_no_name(call->judge->given))
+		return 0;
+	return judge_path(call->judge, SBX_OP_DELETE);
+}
+
+/* From one place to the other. */
+static int judge_move(struct launch_judge *judge)
+{
+	judge->request = (struct sbx_request){ .op = SBX_OP_RENAME,
+					       .is_dir = S_ISDIR(judge->at.mode),
+					       .size = -1,
+					       .path = judge->at.path,
+					       .to = judge->to.path };
+	return judge_request(judge);
+}
+
+/* The way back of an exchange. */
+static int judge_move_back(struct launch_judge *judge)
+{
+	struct sbx_resolved at = judge->at;
+	char given[PATH_MAX];
+
+	judge->at = judge->to;
+	judge->to = at;
+	memcpy(given, judge->given, sizeof(given));
+	memcpy(judge->given, judge->given_to, sizeof(given));
+	memcpy(judge->given_to, given, sizeof(given));
+	return judge_move(judge);
+}
+
+static int judge_rename(const struct call *call)
+{
+	struct launch_judge *judge = call->judge;
+	int refused;
+
+	if (!find(call, SBX_RESOLVE_NOFOLLOW, 0) || !find_to(call) || is_no_name(judge->given) ||
+	    is_no_name(judge->given_to) || is_nowhere(&judge->to) ||
+	    (call->flags & RENAME_NOREPLACE && !is_missing(&judge->to)) ||
+	    (call->flags & RENAME_EXCHANGE && is_missing(&judge->to)))
+		return 0;
+	refused = judge_move(judge);
+	return !refused && call->flags & RENAME_EXCHANGE ? judge_move_back(judge) : refused;
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+	size_t len = (size_t)(strrchr(a, '/') - a);
+
+	return (size_t)(strrchr(b, '/') - b) == len && !memcmp(a, b, len);
+}
+
+/*
+ * A second name is made in a folder; and, where that is another folder, the file must not gain rights
+ * there: to the engine, as if it were moved. Whether the first name could be removed does not matter.
+ */
+static int judge_link(const struct call *call)
+{
+	struct launch_judge *judge = call->judge;
+	struct sbx_resolved from;
+	int refused;
+
+	if (!find(call, call->flags & AT_SYMLINK_FOLLOW ? 0 : SBX_RESOLVE_NOFOLLOW, 0) ||
+	    S_ISDIR(judge->at.mode) || !find_to(call) || !is_missing(&judge->to) ||
+	    is_nowhere(&judge->to) || is_no_name(judge->given_to))
+		return 0;
+	from = judge->at;
+	judge->at = judge->to;
+	refused = judge_path(judge, SBX_OP_CREATE);
+	if (refused) {
+		memcpy(judge->given, judge->given_to, sizeof(judge->given));
+		return refused;
+	}
+	judge->at = from;
+	if (same_folder(judge->at.path, judge->to.path) || judge_move(judge) == 0)
+		return 0;
+	sbx_refuse(&judge->verdict, SBX_CODE_REFER, SBX_NONE);
+	return judge->verdict.error;
+}
+
+/* The file, and whoever runs it in turn. */
+static int judge_exec(const struct call *call)
+{
+	struct launch_judge *judge = call->judge;
+	unsigned int flags = call->flags & AT_SYMLINK_NOFOLLOW ? SBX_RESOLVE_NOFOLLOW : 0;
+
+	if (!find(call, flags, 0) || (!*judge->given && !(call->flags & AT_EMPTY_PATH)))
+		return 0;
+	for (int i = 0; i <= INTERPRETERS; i++) {
+		int refused;
+
+		if (!S_ISREG(judge->at.mode))
+			return 0;
+		refused = judge_path(judge, SBX_OP_EXEC);
+		if (refused)
+			return refused;
+		(void)launch_binary_read(judge->at.path, judge->given);
+		if (!*judge->given)
+			return 0;
+		if (launch_target_find(judge->thread, AT_FDCWD, judge->given, 0, 0, &judge->at) < 0)
+			return 0;
+	}
+	return 0;
+}
+
+static bool take_address(const struct call *call, struct sbx_request *request)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in four;
+		struct sockaddr_in6 six;
+	} address = { .any.sa_family = AF_UNSPEC };
+	size_t len = (uint32_t)call->flags;
+
+	if (len < sizeof(address.four) ||
+	    launch_target_bytes(call->judge->thread, call->args[call->ask->path], &address,
+				len < sizeof(address) ? len : sizeof(address)) < 0)
+		return false;
+	if (address.any.sa_family == AF_INET) {
+		request->addr.family = 4;
+		request->port = ntohs(address.four.sin_port);
+		memcpy(request->addr.bytes, &address.four.sin_addr, 4);
+		return true;
+	}
+	if (address.any.sa_family != AF_INET6 || len < sizeof(address.six) - sizeof(uint32_t))
+		return false;
+	request->addr.family = 6;
+	request->port = ntohs(address.six.sin6_port);
+	memcpy(request->addr.bytes, &address.six.sin6_addr, 16);
+	return true;
+}
+
+/*
+ * Landlock has no word for "its own listeners": to connect to them is refused, and to listen on a port
+ * that the program chooses.
+ */
+static void judge_own(struct launch_judge *judge)
+{
+	if (!(judge->verdict.flags & SBX_VERDICT_OWN))
+		return;
+	if (judge->request.op == SBX_OP_CONNECT)
+		sbx_refuse(&judge->verdict, SBX_CODE_NETWORK_OFF, SBX_NONE);
+	else if (judge->request.port)
+		sbx_refuse(&judge->verdict, SBX_CODE_BIND, SBX_NONE);
+}
+
+static int judge_peer(const struct call *call, enum sbx_op op)
+{
+	struct launch_judge *judge = call->judge;
+	struct sbx_request *request = &judge->request;
+	char text[64];
+
+	*request = (struct sbx_request){ .op = op, .size = -1 };
+	if (!take_address(call, request))
+		return 0;
+	(void)sbx_addr_format(&request->addr, text);
+	(void)snprintf(judge->given, sizeof(judge->given), "%s%s%s:%u",
+		       request->addr.family == 6 ? "[" : "", text,
+		       request->addr.family == 6 ? "]" : "", request->port);
+	sbx_eval(judge->image, request, &judge->verdict);
+	judge_own(judge);
+	return judge->verdict.allowed ? 0 : judge->verdict.error;
+}
+
+static int judge(const struct call *call)
+{
+	switch (call->ask->act) {
+	case ACT_OPEN:
+		return judge_open(call, call->flags, 0);
+	case ACT_OPEN_HOW:
+		return judge_open_how(call);
+	case ACT_CREAT:
+		return judge_open(call, O_CREAT | O_WRONLY | O_TRUNC, 0);
+	case ACT_TRUNCATE:
+		return judge_truncate(call);
+	case ACT_MKDIR:
+		return judge_make(call, true);
+	case ACT_MKNOD:
+		return judge_mknod(call);
+	case ACT_SYMLINK:
+		return judge_make(call, false);
+	case ACT_UNLINK:
+	case ACT_RMDIR:
+		return judge_remove(call);
+	case ACT_RENAME:
+		return judge_rename(call);
+	case ACT_LINK:
+		return judge_link(call);
+	case ACT_EXEC:
+		return judge_exec(call);
+	case ACT_CONNECT:
+		return judge_peer(call, SBX_OP_CONNECT);
+	case ACT_BIND:
+		return judge_peer(call, SBX_OP_BIND);
+	case ACT_NOTHING:
+		break;
+	}
+	return 0;
+}
+
+int launch_judge_call(struct launch_judge *work, enum launch_call_index index,
+		      const struct seccomp_data *data, pid_t thread)
+{
+	const struct launch_ask *ask = launch_call_ask(index);
+	uint64_t args[6];
+	struct call call = { .judge = work, .ask = ask, .args = args };
+	size_t count;
+	int refused;
+
+	for (int i = 0; i < 6; i++)
+		args[i] = data->args[i];
+	if (ask->flags >= 0)
+		call.flags = (uint32_t)args[ask->flags];
+	work->thread = thread;
+	refused = judge(&call);
+	if (refused)
+		work->report =
+			(struct sbx_report){ .image = work->image,
+					     .request = &work->request,
+					     .verdict = &work->verdict,
+					     .given = work->given,
+					     .given_to = work->request.to ? work->given_to : NULL,
+					     .syscall = launch_calls(&count)[index].name };
+	return refused;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Judges a system call that Landlock decides: what the policy says to it, and the record to make words
+ * from. Landlock gives the verdict that counts; this one is the same, with a reason.
+ */
+#ifndef SBX_LAUNCH_JUDGE_H
+#define SBX_LAUNCH_JUDGE_H
+
+#include "calls.h"
+#include "words.h"
+
+#include <linux/seccomp.h>
+
+/* One for each thread that judges: large, and allocated once. */
+struct launch_judge {
+	const struct sbx_image *image;
+	const char *own; /* the run's own file: readable, although no rule names it */
+	pid_t thread; /* that calls */
+	struct sbx_report report; /* of the last refusal; points into this struct */
+	struct sbx_request request;
+	struct sbx_verdict verdict;
+	char given[PATH_MAX];
+	char given_to[PATH_MAX];
+	struct sbx_resolved at;
+	struct sbx_resolved to;
+};
+
+/*
+ * 0: nothing is to be said, and the kernel goes on with it; for whatever the reason is: it is allowed,
+ * it would fail without a sandbox too, or the caller cannot be looked at. Else the policy refuses it:
+ * the errno, and judge->report.
+ */
+int launch_judge_call(struct launch_judge *judge, enum launch_call_index call,
+		      const struct seccomp_data *data, pid_t thread);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread of the program in the middle of a system call, as the supervisor can see it: its memory,
+ * and where its paths lead. Everything is asked by the thread's own number: threads may have folders
+ * and descriptors of their own.
+ *
+ * What is found here is good for words, and for refusing. It is a moment old: nothing may be allowed
+ * by it that no other layer decides again. (There is no root directory to look up: the program cannot
+ * change its own.)
+ */
+#ifndef SBX_LAUNCH_TARGET_H
+#define SBX_LAUNCH_TARGET_H
+
+#include "resolve.h"
+
+#include <sys/types.h>
+
+/*
+ * Copies a string once: its length, or a negative errno: -EFAULT, -ENAMETOOLONG, or -EPERM for a
+ * process that cannot be read. No page is touched that the string does not need.
+ */
+int launch_target_string(pid_t thread, uint64_t at, char out[PATH_MAX]);
+/* Copies all of it, or -EFAULT or -EPERM. */
+int launch_target_bytes(pid_t thread, uint64_t at, void *out, size_t size);
+
+/* The process that the thread belongs to, or the thread itself when that cannot be told. */
+pid_t launch_target_process(pid_t thread);
+
+/*
+ * Where a path of the thread's leads. 'dir' is the descriptor that it is relative to, or AT_FDCWD;
+ * 'flags' are of SBX_RESOLVE_MISSING and SBX_RESOLVE_NOFOLLOW; 'how' the RESOLVE_ flags of openat2.
+ * An empty path is the descriptor itself. 0 or a negative errno.
+ */
+int launch_target_find(pid_t thread, int dir, const char *path, unsigned int flags, uint64_t how,
+		       struct sbx_resolved *out);
+
+#endif
