@@ -36,7 +36,7 @@ needed()
 
 libraries=$(awk 'NF && !/^#/ { print $1 }' "$table" | sort -u)
 for library in $libraries; do
-	symbols "$build/$library" | grep -q '^T sbx_' || complain "$library defines nothing"
+	symbols "$build/$library" | grep -q '^T ' || complain "$library defines nothing"
 	for symbol in $(needed "$build/$library"); do
 		awk -v library="$library" -v symbol="$symbol" '
 			$1 == library && $2 == symbol { found = 1 }
