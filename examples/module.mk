@@ -3,7 +3,7 @@
 # examples/: C programs that use libsbx as anybody would. Policies and
 # scripts are run from where they are.
 
-EXAMPLE_SRC := $(wildcard examples/*/*.c)
+EXAMPLE_SRC := $(wildcard examples/query-c/*.c)
 EXAMPLES    := $(EXAMPLE_SRC:%.c=$(B)/%)
 
 .PHONY: examples

@@ -84,7 +84,8 @@ static int open_parent(enum launch_where place, struct launch_base *base)
 
 	if (!path || !realpath(path, base->path))
 		return -ENOENT;
-	fd = open(base->path, (place == PLACE_STRAY ? O_RDONLY : O_PATH) | FOLDER);
+	fd = sbx_open_unheard(AT_FDCWD, base->path,
+			      (place == PLACE_STRAY ? O_RDONLY : O_PATH) | FOLDER);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &stat) < 0 || !is_good_parent(place, fd, &stat)) {
@@ -116,7 +117,7 @@ static int check_base(int fd, bool foreign, struct launch_base *base)
 /* The folder 'name'; -EPERM for a link, a file, or a folder that we may not even read. */
 static int open_inside(int parent, const char *name, bool create)
 {
-	int fd = openat(parent, name, O_RDONLY | FOLDER);
+	int fd = sbx_open_unheard(parent, name, O_RDONLY | FOLDER);
 
 	if (fd < 0 && errno == ENOENT && create) {
 		bool made = !mkdirat(parent, name, 0700);
@@ -124,7 +125,7 @@ static int open_inside(int parent, const char *name, bool create)
 		if (!made && errno != EEXIST)
 			return -errno;
 		fd = made ? launch_erase_open(parent, name)
-			  : openat(parent, name, O_RDONLY | FOLDER);
+			  : sbx_open_unheard(parent, name, O_RDONLY | FOLDER);
 		if (made && fd < 0)
 			return -ENOENT;
 		if (made)

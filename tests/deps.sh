@@ -23,6 +23,7 @@ check command    ruby         ruby
 check command    man          man-db
 check command    mandoc       mandoc
 check command    musl-gcc     musl-tools
+check command    busybox      busybox-static
 check command    tmux         tmux
 check command    setsid       util-linux
 check command    pgrep        procps

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# demo.sh: runs app.js inside its policy, and lets the policy explain what was refused. 'make demo'
-# builds sbx and runs this.
+# demo.sh: runs app.js inside its policy, which explains what it refuses. 'make demo' builds sbx and
+# runs this.
 set -eu
 cd "$(dirname "$(readlink -f "$0")")"
 # shellcheck source=examples/show.sh
@@ -12,5 +12,5 @@ show 'A program in the sandbox. It does its work, and is refused what its policy
 	sbx-launch -p policy.ini -- node app.js
 show 'What it wrote is there:' \
 	cat out/report.md
-show 'Why it could not read the other file, and what would allow it:' \
+show 'The same question, asked before anything is tried:' \
 	sbx-policy why -p policy.ini read /etc/passwd

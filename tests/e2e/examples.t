@@ -101,6 +101,17 @@ cp -a "$SBX_TOP/examples/node-app" "$dir/app" && rm -f "$dir/app/out/report.md"
 [ $? -eq 125 ] && [ ! -e "$dir/app/out/report.md" ] && grep -q 'must not be writable by the program' "$dir/out"
 result $? 'a policy that its program could write is refused, as README.md says'
 
+for file in /etc/passwd secrets/plan.txt; do
+	"$SBX_TOP/examples/nine-programs/demo.sh" "$file" >"$dir/out" 2>&1
+	result $? "programs of nine kinds that read $file are told the same"
+	grep -qx '9 programs, one explanation' "$dir/out" &&
+		[ "$(grep -c '^[a-z].*Tried by .*\[[0-9]*\] with open' "$dir/out")" -eq 9 ]
+	result $? 'all nine of them, and who tried'
+done
+"$SBX_TOP/examples/nine-programs/demo.sh" data/open.txt >"$dir/out" 2>&1
+! grep -q 'Tried by' "$dir/out"
+result $? 'and nothing about what they may read'
+
 "$SBX_TOP/examples/wrap/demo.sh" >"$dir/out" 2>&1
 result $? 'the demo of wrap runs'
 grep -qx 'Demo: First' "$dir/out" && grep -qx 'Demo: Second' "$dir/out" &&
