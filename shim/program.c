@@ -6,6 +6,7 @@
 #include "program.h"
 
 #include "call.h"
+#include "place.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -17,34 +18,18 @@
 #define LEVELS 5 /* of scripts that are run by scripts; the kernel's own limit */
 #define HEADERS 64
 
-/* "/proc/self/fd/N" for execveat with an empty path. */
-static const char *own_fd(char *out, int fd)
-{
-	static const char head[] = "/proc/self/fd/";
-	char *end = out + sizeof(head) + 10;
-	unsigned int number = (unsigned int)fd;
-
-	*end = '\0';
-	do
-		*--end = (char)('0' + number % 10);
-	while ((number /= 10) > 0);
-	end -= sizeof(head) - 1;
-	memcpy(end, head, sizeof(head) - 1);
-	return end;
-}
-
 static int open_file(int dir, const char *path, int flags)
 {
 	int how = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-	char text[32];
+	char text[SHIM_FD_NAME];
 	long fd;
 
 	if (flags & AT_SYMLINK_NOFOLLOW)
 		how |= O_NOFOLLOW;
 	fd = shim_quietly(SYS_openat, dir, (long)path, how, 0, 0);
 	if (fd == -ENOENT && (flags & AT_EMPTY_PATH) && dir >= 0 && !*path)
-		fd = shim_quietly(SYS_openat, AT_FDCWD, (long)own_fd(text, dir), how & ~O_NOFOLLOW,
-				  0, 0);
+		fd = shim_quietly(SYS_openat, AT_FDCWD, (long)shim_fd_name(text, dir),
+				  how & ~O_NOFOLLOW, 0, 0);
 	return (int)fd;
 }
 

@@ -8,8 +8,10 @@ TEST_SRC  := $(wildcard tests/*/test_*.c)
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 include tests/attack/module.mk
-HELP_SRC  := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(ATTACK_SRC) tests/attack/evil.c, \
-	$(wildcard tests/*/*.c))
+include tests/shim/module.mk
+HELP_SRC  := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(ATTACK_SRC) tests/attack/evil.c \
+	tests/shim/%,$(wildcard tests/*/*.c))
+TEST_SRC  := $(filter-out $(SHIM_TEST_SRC),$(TEST_SRC))
 
 # What these ask of the kernel takes minutes under a sanitizer; their code is in unit tests too.
 ifeq ($(VARIANT),asan)
@@ -19,7 +21,7 @@ endif
 TEST_BINS  := $(TEST_SRC:%.c=$(B)/%.t)
 FUZZ_BINS  := $(FUZZ_SRC:%.c=$(B)/%)
 BENCH_BINS := $(BENCH_SRC:%.c=$(B)/%)
-TESTS      := $(TEST_BINS) $(wildcard tests/*/*.t)
+TESTS      := $(TEST_BINS) $(SHIM_TESTS) $(wildcard tests/*/*.t)
 
 PROVEFLAGS   ?= --jobs $(JOBS)
 FUZZ_SECONDS ?= 60
@@ -42,7 +44,7 @@ $(BENCH_BINS) $(FUZZ_BINS): $(B)/%: $(B)/obj/%.o $(B)/tests/libtests.a $(B)/lib/
 $(FUZZ_BINS): private LIBS := -fsanitize=fuzzer
 
 check: deps ## build and run all tests
-	@$(MAKE) all $(TEST_BINS) $(ATTACKS) $(EXAMPLES)
+	@$(MAKE) all $(TEST_BINS) $(SHIM_TESTS) $(ATTACKS) $(EXAMPLES)
 	@SBX_BUILD=$(abspath $(B)) SBX_TOP=$(CURDIR) SBX_VARIANT=$(VARIANT) \
 		prove $(PROVEFLAGS) $(TESTS)
 
@@ -85,7 +87,7 @@ lint: ## warnings as errors, may-use proof, layout, analyzers
 	$(Q)tests/lint/shell.sh
 
 # All that can be compiled; the fuzzers only link where clang instruments them.
-everything: all $(TEST_BINS) $(ATTACKS) $(BENCH_BINS) $(call objects,$(FUZZ_SRC)) $(EXAMPLES)
+everything: all $(TEST_BINS) $(SHIM_TESTS) $(ATTACKS) $(BENCH_BINS) $(call objects,$(FUZZ_SRC)) $(EXAMPLES)
 everything: $(B)/lib/libsbx-eval.a
 
 tidy: $(C_FILES:%=$(B)/tidy/%)
