@@ -276,9 +276,11 @@ static void program_listens(struct supervisor *super, int listener)
 	launch_plan_layers(launch, listener >= 0, layers);
 	launch_report_start(super->report, (const char *const *)launch->options.argv,
 			    super->program, layers);
-	if (launch->enforced && listener < 0 && launch->options.voice >= VOICE_VERBOSE)
-		launch_complain("inside another sandbox: refused system calls are not explained, "
-				"and processes are counted by looking");
+	if (launch->enforced && listener < 0 && launch->options.voice >= VOICE_NORMAL)
+		launch_complain("nobody can listen inside another sandbox: %s explained, and "
+				"processes are counted by looking",
+				launch->shimless ? "refusals are not"
+						 : "only programs that load the shim are");
 }
 
 static void take_status(struct supervisor *super)
