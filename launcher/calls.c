@@ -106,14 +106,6 @@ const struct launch_call *launch_call_find(const char *name)
 	return NULL;
 }
 
-const struct launch_call *launch_call_by_number(int number)
-{
-	for (size_t i = 0; i < LAUNCH_CALL_COUNT; i++)
-		if (calls[i].number == number)
-			return &calls[i];
-	return NULL;
-}
-
 static bool is_about(const struct launch_rule *rule, const struct launch_call *call)
 {
 	return call == &calls[rule->call];

@@ -18,7 +18,8 @@ enum launch_call_index {
 };
 
 enum {
-	LAUNCH_TESTS = 3
+	LAUNCH_TESTS = 3,
+	LAUNCH_NUMBERS = 512, /* every call of syscalls.def has a smaller one */
 };
 
 /* What an ARG row says: one of the first two, or the errno to answer. */

@@ -43,6 +43,5 @@ struct launch_call {
 };
 const struct launch_call *launch_calls(size_t *count);
 const struct launch_call *launch_call_find(const char *name);
-const struct launch_call *launch_call_by_number(int number);
 
 #endif

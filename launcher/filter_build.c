@@ -23,7 +23,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define NUMBERS 512 /* every call of syscalls.def has a smaller one */
 #define FOREIGN 0x40000000u /* where x32 begins, on x86-64 */
 #define LONGEST 255 /* that a comparison can jump */
 #define TAIL_MOST 16 /* instructions of a tail that is not made from rules */
@@ -118,23 +117,23 @@ struct range {
 };
 
 /* What each number is answered. Returns the number of ranges. */
-static int make_ranges(const struct build *build, struct range ranges[NUMBERS + 1])
+static int make_ranges(const struct build *build, struct range ranges[LAUNCH_NUMBERS + 1])
 {
-	uint32_t actions[NUMBERS + 1];
+	uint32_t actions[LAUNCH_NUMBERS + 1];
 	size_t count;
 	const struct launch_call *calls = launch_calls(&count);
 	int made = 0;
 
-	for (size_t i = 0; i <= NUMBERS; i++)
+	for (size_t i = 0; i <= LAUNCH_NUMBERS; i++)
 		actions[i] =
 			build->role == NOTIFY ? SECCOMP_RET_ALLOW : base_action(build, CALL_ENOSYS);
 	for (size_t i = 0; i < count; i++) {
-		if (calls[i].number >= NUMBERS)
+		if (calls[i].number >= LAUNCH_NUMBERS)
 			return -E2BIG;
 		if (calls[i].number >= 0)
 			actions[calls[i].number] = call_action(build, &calls[i], i);
 	}
-	for (uint32_t i = 0; i <= NUMBERS; i++)
+	for (uint32_t i = 0; i <= LAUNCH_NUMBERS; i++)
 		if (made == 0 || ranges[made - 1].action != actions[i])
 			ranges[made++] = (struct range){ i, actions[i] };
 	return made;
@@ -196,7 +195,7 @@ static void emit_head(struct launch_program *program, bool base)
 
 static int build_tree(const struct build *build)
 {
-	struct range ranges[NUMBERS + 1];
+	struct range ranges[LAUNCH_NUMBERS + 1];
 	int count = make_ranges(build, ranges);
 
 	if (count < 0)

@@ -149,18 +149,37 @@ static int judge_path(struct launch_judge *judge, enum sbx_op op)
 	return judge_request(judge);
 }
 
+static uint8_t rights_of_open(uint64_t flags)
+{
+	uint8_t rights = (flags & O_ACCMODE) == O_WRONLY ? 0 : SBX_RIGHT_READ;
+
+	return (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC ? rights | SBX_RIGHT_WRITE
+								  : rights;
+}
+
+/* Most are: then it does not matter what is there. */
+static bool is_plainly_allowed(struct launch_judge *judge, uint64_t flags)
+{
+	uint8_t rights = rights_of_open(flags);
+
+	judge->request =
+		(struct sbx_request){ .op = SBX_OP_READ, .size = -1, .path = judge->at.path };
+	sbx_eval(judge->image, &judge->request, &judge->verdict);
+	return (judge->verdict.rights & rights) == rights;
+}
+
 /* What is there is opened. */
 static int judge_open_existing(struct launch_judge *judge, uint64_t flags)
 {
-	bool writes = (flags & O_ACCMODE) != O_RDONLY, folder = S_ISDIR(judge->at.mode);
+	bool folder = S_ISDIR(judge->at.mode), writes = rights_of_open(flags) & SBX_RIGHT_WRITE;
 	int refused = 0;
 
 	if ((flags & O_CREAT && flags & O_EXCL) || S_ISLNK(judge->at.mode) ||
-	    (folder && (writes || flags & (O_CREAT | O_TRUNC))) || (!folder && flags & O_DIRECTORY))
+	    (folder && (writes || flags & O_CREAT)) || (!folder && flags & O_DIRECTORY))
 		return 0;
 	if ((flags & O_ACCMODE) != O_WRONLY)
 		refused = judge_path(judge, folder ? SBX_OP_LIST : SBX_OP_READ);
-	if (!refused && (writes || flags & O_TRUNC))
+	if (!refused && writes)
 		refused = judge_path(judge, SBX_OP_WRITE);
 	return refused;
 }
@@ -187,8 +206,9 @@ static int judge_open(const struct call *call, uint64_t flags, uint64_t how)
 
 	if (flags & O_NOFOLLOW || exclusive)
 		find_flags |= SBX_RESOLVE_NOFOLLOW;
-	if (flags & O_PATH || (flags & O_ACCMODE) == NOT_OPENED || !find(call, find_flags, how) ||
-	    !*judge->given)
+	if (flags & O_PATH || (flags & O_ACCMODE) == NOT_OPENED ||
+	    !find(call, find_flags | SBX_RESOLVE_PLACE, how) || !*judge->given ||
+	    is_plainly_allowed(judge, flags) || !find(call, find_flags, how))
 		return 0;
 	if (flags & TMPFILE)
 		return judge_tmpfile(judge);

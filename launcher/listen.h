@@ -42,6 +42,7 @@ struct launch_listen_setup {
 struct launch_listen {
 	struct launch_listen_setup with;
 	pid_t root; /* the supervisor */
+	uint16_t rows[LAUNCH_NUMBERS]; /* of syscalls.def, by number; LAUNCH_CALL_COUNT: none */
 	int wake; /* reads as ready when the loop has to look at times anew; -1: nobody receives */
 	uint64_t tasks; /* at most so many there are */
 	uint64_t counted; /* when the tasks were last counted for a decision */

@@ -105,19 +105,28 @@ static void name_base(pid_t thread, int dir, char link[64])
 		(void)snprintf(link, 64, "/proc/%d/fd/%d", (int)thread, dir);
 }
 
-/* What a descriptor of ours that was opened with O_PATH stands for. */
-static int take_found(int fd, struct sbx_resolved *out)
+/* What has no name any more is nowhere. */
+static bool is_deleted(const char *path, size_t len)
 {
+	static const char mark[] = " (deleted)";
+	size_t mark_len = sizeof(mark) - 1;
+
+	return len > mark_len && !memcmp(path + len - mark_len, mark, mark_len);
+}
+
+/* What a descriptor of ours that was opened with O_PATH stands for. */
+static int take_found(int fd, unsigned int flags, struct sbx_resolved *out)
+{
+	struct stat st = { .st_mode = 0 };
 	char link[64];
-	struct stat st;
 	int len;
 
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	len = read_name(link, out->path);
-	if (len < 0 || fstat(fd, &st) < 0)
+	if (len < 0 || (!(flags & SBX_RESOLVE_PLACE) && fstat(fd, &st) < 0))
 		return len < 0 ? len : -errno;
-	/* What has no name any more is nowhere; what is below /proc looks otherwise to others. */
-	if (out->path[0] != '/' || st.st_nlink == 0 ||
+	/* What is below /proc looks otherwise to others. */
+	if (out->path[0] != '/' || is_deleted(out->path, (size_t)len) ||
 	    !strncmp(out->path, "/proc/", strlen("/proc/")))
 		return -ENOENT;
 	out->len = out->existing = (size_t)len;
@@ -140,7 +149,7 @@ static int find_fast(int from, const char *path, unsigned int flags, uint64_t ho
 
 	if (fd < 0)
 		return -errno;
-	failed = take_found(fd, out);
+	failed = take_found(fd, flags, out);
 	(void)close(fd);
 	return failed;
 }

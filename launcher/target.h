@@ -28,7 +28,7 @@ pid_t launch_target_process(pid_t thread);
 
 /*
  * Where a path of the thread's leads. 'dir' is the descriptor that it is relative to, or AT_FDCWD;
- * 'flags' are of SBX_RESOLVE_MISSING and SBX_RESOLVE_NOFOLLOW; 'how' the RESOLVE_ flags of openat2.
+ * 'flags' are of SBX_RESOLVE_MISSING, _NOFOLLOW and _PLACE; 'how' the RESOLVE_ flags of openat2.
  * An empty path is the descriptor itself. 0 or a negative errno.
  */
 int launch_target_find(pid_t thread, int dir, const char *path, unsigned int flags, uint64_t how,
