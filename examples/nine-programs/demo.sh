@@ -26,7 +26,7 @@ try() # NAME COMMAND...
 		missing+=" $name"
 		return
 	fi
-	words=$(sbx-launch -q -p policy.ini "--allow-exec=$made" -- "${@:2}" 2>&1 >/dev/null | grep '^sbx: ')
+	words=$(sbx-launch -q -p policy.ini -- "${@:2}" 2>&1 >/dev/null | grep '^sbx: ')
 	same=$(sed 's/Tried by .* with .*/Tried by/' <<<"$words")
 	count=$((count + 1))
 	if [ -z "$first" ]; then
