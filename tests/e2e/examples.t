@@ -105,7 +105,7 @@ for file in /etc/passwd secrets/plan.txt; do
 	"$SBX_TOP/examples/nine-programs/demo.sh" "$file" >"$dir/out" 2>&1
 	result $? "programs of nine kinds that read $file are told the same"
 	grep -qx '9 programs, one explanation' "$dir/out" &&
-		[ "$(grep -c '^[a-z].*Tried by .*\[[0-9]*\] with open' "$dir/out")" -eq 9 ]
+		[ "$(grep -c '^[a-z0-9-]* *Tried by .*\[[0-9]*\] with open' "$dir/out")" -eq 9 ]
 	result $? 'all nine of them, and who tried'
 done
 "$SBX_TOP/examples/nine-programs/demo.sh" data/open.txt >"$dir/out" 2>&1
