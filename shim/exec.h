@@ -27,7 +27,7 @@ long shim_start_list(enum shim_list kind, const char *path, const char *first, v
 
 /*
  * For what is started inside libc: calls 'work' with the environment that the program shall have,
- * and in its layout. 'list' is the caller's environment; 'path' NULL: unknown, a shell.
+ * and in its layout. 'list' is the caller's environment; 'path' is NULL where it is not known.
  */
 typedef long shim_start_function(void *context, char *const *envp);
 long shim_start_inside(const char *path, char *const *list, shim_start_function *work,

@@ -32,10 +32,11 @@ $(B)/shim.names: shim/hooks.def shim/module.mk
 $(B)/shim.map: $(B)/shim.names
 	$(Q){ echo '{ global:'; sed 's/$$/;/' $<; echo 'local: *; };'; } >$@
 
+# Few segments: every program that starts maps each of them.
 $(B)/lib/libsbx-shim.so: $(SHIM_OBJS) $(B)/shim.map
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -nostdlib -fno-sanitize=all \
 		-Wl,-soname,libsbx-shim.so -Wl,--version-script=$(B)/shim.map \
-		-Wl,--no-undefined-version -Wl,-z,relro,-z,now -Wl,-Bsymbolic \
+		-Wl,--no-undefined-version -Wl,-z,relro,-z,now,-z,noseparate-code -Wl,-Bsymbolic \
 		-o $@ $(SHIM_OBJS)

@@ -95,7 +95,7 @@ int shim_shell_run(shim_system_function *real, const char *command)
 
 	if (!real)
 		return shim_fail(-ENOSYS);
-	return (int)shim_start_inside(NULL, shim_environ(), command_now, &start);
+	return (int)shim_start_inside("/bin/sh", shim_environ(), command_now, &start);
 }
 
 FILE *shim_shell_open(shim_popen_function *real, const char *command, const char *type)
@@ -103,7 +103,7 @@ FILE *shim_shell_open(shim_popen_function *real, const char *command, const char
 	struct command start = { .popen = real, .command = command, .type = type };
 
 	if (real)
-		(void)shim_start_inside(NULL, shim_environ(), command_now, &start);
+		(void)shim_start_inside("/bin/sh", shim_environ(), command_now, &start);
 	else
 		shim_set_errno(ENOSYS);
 	return start.stream;

@@ -47,7 +47,11 @@ void shim_open_failed(const char *path, int flags)
 
 void shim_mkdir_failed(const char *path)
 {
+#if SHIM_HAS_OLD_CALLS
+	struct shim_call call = { SYS_mkdir, { (long)path } };
+#else
 	struct shim_call call = { SYS_mkdirat, { AT_FDCWD, (long)path } };
+#endif
 	int error = shim_errno();
 	long result = -error;
 

@@ -7,8 +7,7 @@
 TEST_SRC  := $(wildcard tests/*/test_*.c)
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
-include tests/attack/module.mk
-include tests/shim/module.mk
+include tests/attack/module.mk tests/shim/module.mk
 HELP_SRC  := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(ATTACK_SRC) tests/attack/evil.c \
 	tests/shim/%,$(wildcard tests/*/*.c))
 TEST_SRC  := $(filter-out $(SHIM_TEST_SRC),$(TEST_SRC))

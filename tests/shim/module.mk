@@ -12,7 +12,11 @@ endif
 
 # Programs that the tests start. The script's first line is the path of one of them.
 SHIM_PROGRAMS := $(addprefix $(B)/tests/shim/programs/,report report-static report-static-pie \
-	report-script report32)
+	report-script report32 tries image)
+
+ifneq ($(shell command -v musl-gcc),)
+SHIM_PROGRAMS += $(B)/tests/shim/programs/tries-musl
+endif
 
 define link_shim_test
 	$(call say,LINK,$@)
@@ -43,3 +47,9 @@ $(B)/tests/shim/programs/report32: tests/shim/report32.c
 	@mkdir -p $(@D)
 	@$(CC) -m32 -O1 -ffreestanding -fno-stack-protector -nostdlib -static -no-pie -fno-pie -o $@ $< \
 		2>/dev/null || : >$@
+$(B)/tests/shim/programs/tries: tests/shim/tries.c
+	$(call link_shim_test,$(CC))
+$(B)/tests/shim/programs/tries-musl: tests/shim/tries.c
+	$(call link_shim_test,musl-gcc)
+$(B)/tests/shim/programs/image: $(call objects,tests/shim/image.c) $(B)/lib/libsbx.a
+	$(link_test)
