@@ -74,7 +74,7 @@ static long cancellably(const struct shim_call *call, uint64_t word)
 	long result;
 	int type;
 
-	if (pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type))
+	if (pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type)) /* NOLINT(cert-pos47-c) */
 		type = PTHREAD_CANCEL_DEFERRED;
 	result = shim_raw(call->number, call->args[0], call->args[1], call->args[2], call->args[3],
 			  call->args[4], (long)word);

@@ -174,10 +174,12 @@ static long exec_list(void *context, void *memory)
 
 	if (!memory)
 		return -ENOMEM;
+	/* NOLINTBEGIN(clang-analyzer-valist.Uninitialized): shim_start_list() has made it. */
 	for (argv[0] = list->first; argv[count]; argv[count] = va_arg(list->rest, const char *))
 		count++;
 	if (list->kind == SHIM_EXECLE)
 		return shim_start_path(list->path, args, va_arg(list->rest, char *const *));
+	/* NOLINTEND(clang-analyzer-valist.Uninitialized) */
 	if (list->kind == SHIM_EXECLP)
 		return shim_start_file(list->path, args, shim_environ());
 	return shim_start_path(list->path, args, shim_environ());

@@ -51,7 +51,7 @@ static bool read_whole(int fd, char *to, size_t size)
 static struct sbx_image *read_image(int fd, size_t *size)
 {
 	struct sbx_image *image;
-	struct stat st;
+	struct stat st = { 0 };
 
 	if (shim_raw(SYS_fstat, fd, (long)&st, 0, 0, 0, 0) < 0 || !S_ISREG(st.st_mode) ||
 	    st.st_size < (off_t)sizeof(*image) || st.st_size > SBX_MAX_IMAGE)

@@ -7,8 +7,10 @@
 #define SHIM_LIBC_H
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #pragma weak __errno_location
 #pragma weak dladdr
@@ -18,9 +20,7 @@
 #pragma weak __libc_single_threaded
 #pragma weak gnu_get_libc_version
 
-int *__errno_location(void) __attribute__((const));
 const char *gnu_get_libc_version(void);
-extern char **environ;
 extern char __libc_single_threaded;
 
 static inline char **shim_environ(void)

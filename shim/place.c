@@ -58,7 +58,7 @@ static bool name_of(int fd, char out[PATH_MAX])
 
 static bool describe(struct shim_place *place, int fd)
 {
-	struct stat st;
+	struct stat st = { 0 };
 
 	if (!name_of(fd, place->path) || shim_raw(SYS_fstat, fd, (long)&st, 0, 0, 0, 0) < 0)
 		return false;

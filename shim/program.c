@@ -46,7 +46,7 @@ static void close_file(int fd)
 static bool has_interpreter(int fd, const Elf64_Ehdr *header)
 {
 	unsigned int count = header->e_phnum < HEADERS ? header->e_phnum : HEADERS;
-	Elf64_Phdr program;
+	Elf64_Phdr program = { 0 };
 
 	for (unsigned int i = 0; i < count; i++) {
 		uint64_t at = header->e_phoff + (uint64_t)i * sizeof(program);
@@ -92,7 +92,7 @@ struct shim_program shim_program_read(int dir, const char *path, int flags)
 	union {
 		char bytes[SHIM_HEAD];
 		Elf64_Ehdr elf;
-	} head;
+	} head = { 0 };
 
 	for (int level = 0; level < LEVELS && path; level++) {
 		int fd = open_file(dir, path, flags);

@@ -80,6 +80,7 @@ static inline void shim_on_stack(void (*work)(void *), void *context, void *top)
 }
 
 #else
+/* cppcheck-suppress preprocessorErrorDirective */
 #error "the shim knows how to make system calls on x86-64 and aarch64 only"
 #endif
 

@@ -64,8 +64,8 @@ int shim_spawn(struct shim_spawn *spawn, char *const *envp)
 
 /* A command for the shell, which finds its environment in 'environ'. */
 struct command {
-	shim_system_function *system;
-	shim_popen_function *popen;
+	shim_system_function *run;
+	shim_popen_function *open;
 	const char *command;
 	const char *type;
 	FILE *stream;
@@ -80,10 +80,10 @@ static long command_now(void *context, char *const *envp)
 
 	if (differs)
 		environ = (char **)envp;
-	if (command->system)
-		status = command->system(command->command);
+	if (command->run)
+		status = command->run(command->command);
 	else
-		command->stream = command->popen(command->command, command->type);
+		command->stream = command->open(command->command, command->type);
 	if (differs)
 		environ = before;
 	return status;
@@ -91,7 +91,7 @@ static long command_now(void *context, char *const *envp)
 
 int shim_shell_run(shim_system_function *real, const char *command)
 {
-	struct command start = { .system = real, .command = command };
+	struct command start = { .run = real, .command = command };
 
 	if (!real)
 		return shim_fail(-ENOSYS);
@@ -100,7 +100,7 @@ int shim_shell_run(shim_system_function *real, const char *command)
 
 FILE *shim_shell_open(shim_popen_function *real, const char *command, const char *type)
 {
-	struct command start = { .popen = real, .command = command, .type = type };
+	struct command start = { .open = real, .command = command, .type = type };
 
 	if (real)
 		(void)shim_start_inside("/bin/sh", shim_environ(), command_now, &start);

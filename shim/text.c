@@ -6,7 +6,18 @@
  */
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
+
+/* Not from string.h, whose attributes would let the compiler leave things out. */
+void *memcpy(void *restrict to, const void *restrict from, size_t size);
+void *memmove(void *to, const void *from, size_t size);
+void *memset(void *to, int byte, size_t size);
+int memcmp(const void *a, const void *b, size_t size);
+int bcmp(const void *a, const void *b, size_t size);
+void *memchr(const void *from, int byte, size_t size);
+size_t strlen(const char *text);
+char *strchr(const char *text, int byte);
+int strncmp(const char *a, const char *b, size_t size);
+int strcmp(const char *a, const char *b);
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size)
 {

@@ -22,8 +22,7 @@ define link_shim_test
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(1) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O1 -g -pthread -Ipolicy -Itests/libtap \
-		-DPROGRAMS='"tests/shim/programs/"' -o $@ \
-		$(filter %.c,$^) $(2)
+		-o $@ $(filter %.c,$^) $(2)
 endef
 
 SHIM_TEST_DEPS := $(SHIM_HELP_SRC) $(wildcard tests/shim/*.h) tests/libtap/tap.h shim/hooks.def \
@@ -45,7 +44,7 @@ $(B)/tests/shim/programs/report-script: $(B)/tests/shim/programs/report-static-p
 # Of another architecture; where it cannot be had, an empty file that is no program.
 $(B)/tests/shim/programs/report32: tests/shim/report32.c
 	@mkdir -p $(@D)
-	@$(CC) -m32 -O1 -ffreestanding -fno-stack-protector -nostdlib -static -no-pie -fno-pie -o $@ $< \
+	@$(CC) -m32 -O1 -ffreestanding -fno-stack-protector -nostdlib -static -fno-pie -o $@ $< \
 		2>/dev/null || : >$@
 $(B)/tests/shim/programs/tries: tests/shim/tries.c
 	$(call link_shim_test,$(CC))

@@ -48,7 +48,7 @@ compile() # NAME FLAGS...
 
 same 'cat' cat /etc/hostname
 same 'cat of what is not there' cat /nowhere
-same 'ls' ls -l /
+same 'ls' ls -l /usr
 same 'a shell and its pipes' sh -c 'ls / | sort -r | head -3; exit 7'
 same 'a script that is no script' bash -c "printf 'echo hello \$1\n' >$dir/plain; chmod +x $dir/plain; $dir/plain you"
 same 'find -exec' find "$dir" -exec echo {} ';'

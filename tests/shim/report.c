@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
-
-extern char **environ;
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {

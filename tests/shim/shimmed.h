@@ -16,6 +16,8 @@
 
 #include <tap.h>
 
+#define PROGRAMS "tests/shim/programs/" /* below the build tree */
+
 /* PATH below the build tree, or its own folder's "programs". */
 static inline const char *built(const char *path)
 {

@@ -11,6 +11,7 @@
 #include <linux/openat2.h>
 #include <netinet/in.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,10 +170,12 @@ static void test_open(void)
 	    open(P("refused"), O_TMPFILE | O_RDWR, 0600));
 }
 
+/* Not for the compiler to know. */
+static volatile uintptr_t nowhere;
+
 static void test_bad_pointers(void)
 {
-	char *volatile bad = (char *)8;
-	char *volatile null = NULL;
+	char *bad = (char *)(nowhere + 8), *null = (char *)nowhere;
 
 #define FAULTS(call) \
 	TRY(call);   \
@@ -375,13 +378,13 @@ static void test_exec(void)
 /* Sockets have no path that is looked at here: what fails, fails in the kernel. */
 static void test_sockets(void)
 {
-	struct sockaddr_in nowhere = { .sin_family = AF_INET,
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-				       .sin_port = htons(1) };
+	struct sockaddr_in nobody = { .sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+				      .sin_port = htons(1) };
 	struct sockaddr_un local = { .sun_family = AF_UNIX };
 	int fd = socket(AF_INET, SOCK_STREAM, 0), server = socket(AF_UNIX, SOCK_STREAM, 0);
 
-	TRY(connect(fd, (struct sockaddr *)&nowhere, sizeof(nowhere)));
+	TRY(connect(fd, (struct sockaddr *)&nobody, sizeof(nobody)));
 	ok(result == -1 && error == ECONNREFUSED, "connect to nobody: ECONNREFUSED");
 	is(watch_log(), "connect+", "and nobody is asked");
 	(void)close(fd);

@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-extern char **environ;
-
 static char *const args[] = { (char *)"report", (char *)"one", (char *)"two", NULL };
 static const char *target;
 

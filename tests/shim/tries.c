@@ -58,7 +58,10 @@ static void rename_it(void)
 
 static void fopen_it(void)
 {
-	(void)fopen(arguments[0], "r");
+	FILE *file = fopen(arguments[0], "r");
+
+	if (file)
+		(void)fclose(file);
 }
 
 static void mkdtemp_it(void)

@@ -203,12 +203,13 @@ static void prepare(int memory)
 
 void watch_start(int argc, char **argv)
 {
+	const char *number = getenv(ENV);
 	int memory, listener = -1, there[2], back[2];
 	pid_t child;
 
 	(void)argc;
-	if (getenv(ENV)) {
-		attach(getenv(ENV));
+	if (number) {
+		attach(number);
 		return;
 	}
 	memory = (int)syscall(SYS_memfd_create, "watch", 0);
