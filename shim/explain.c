@@ -179,7 +179,8 @@ static void explain(void *context)
 	}
 	if (work->told) {
 		tell(work, image);
-		*work->result = -work->verdict.error;
+		if (work->verdict.error)
+			*work->result = -work->verdict.error;
 	}
 	if (image)
 		shim_unmap(image, size);
