@@ -74,16 +74,14 @@ static const struct launch_rule rules[] = {
 #include "syscalls.def"
 };
 
-#define NONE (-1)
-
-static const struct launch_ask asks[LAUNCH_CALL_COUNT] = {
-#define ASK(call, act, ...) [LAUNCH_CALL_##call] = { ACT_##act, __VA_ARGS__ },
-#include "syscalls.def"
+static const struct sbx_path_call paths[LAUNCH_CALL_COUNT] = {
+#define PATH_CALL(name, ...) [LAUNCH_CALL_##name] = SBX_PATH_CALL(__VA_ARGS__),
+#include "pathcalls.def"
 };
 
-const struct launch_ask *launch_call_ask(enum launch_call_index call)
+const struct sbx_path_call *launch_call_path(enum launch_call_index call)
 {
-	return &asks[call];
+	return &paths[call];
 }
 
 const struct launch_call *launch_calls(size_t *count)

@@ -8,6 +8,7 @@
 #define SBX_LAUNCH_CALLS_H
 
 #include "filter.h"
+#include "pathcalls.h"
 
 #include <errno.h>
 
@@ -56,35 +57,8 @@ bool launch_call_asks(const struct launch_call *call);
 /* What to answer such a call. Arguments are registers: no other thread can change them. */
 enum launch_outcome launch_call_judge(const struct launch_call *call, const uint64_t args[6]);
 
-/* What a call does that Landlock decides. */
-enum launch_act {
-	ACT_NOTHING, /* it is none of these calls */
-	ACT_OPEN,
-	ACT_OPEN_HOW, /* flags in memory: openat2 */
-	ACT_CREAT,
-	ACT_TRUNCATE,
-	ACT_MKDIR,
-	ACT_MKNOD,
-	ACT_SYMLINK,
-	ACT_UNLINK,
-	ACT_RMDIR,
-	ACT_RENAME,
-	ACT_LINK,
-	ACT_EXEC,
-	ACT_CONNECT,
-	ACT_BIND,
-};
-
-/* An ASK row: numbers of arguments, or -1. */
-struct launch_ask {
-	enum launch_act act;
-	int8_t dir;
-	int8_t path;
-	int8_t to_dir;
-	int8_t to_path;
-	int8_t flags;
-};
-const struct launch_ask *launch_call_ask(enum launch_call_index call);
+/* What pathcalls.def says about it; SBX_ACT_NOTHING for what has no row there. */
+const struct sbx_path_call *launch_call_path(enum launch_call_index call);
 
 /* A new process or thread. */
 bool launch_call_is_birth(enum launch_call_index call);

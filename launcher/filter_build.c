@@ -77,22 +77,23 @@ enum {
 	TAIL_COUNT = TAIL_OPEN + 6
 };
 
-static uint32_t governed_action(const struct build *build, const struct launch_ask *ask)
+static uint32_t governed_action(const struct build *build, const struct sbx_path_call *ask)
 {
-	if ((ask->act == ACT_CONNECT || ask->act == ACT_BIND) && !build->wishes->asks_network)
+	if ((ask->act == SBX_ACT_CONNECT || ask->act == SBX_ACT_BIND) &&
+	    !build->wishes->asks_network)
 		return SECCOMP_RET_ALLOW;
-	return mark(ask->act == ACT_OPEN ? TAIL_OPEN + (size_t)ask->flags : TAIL_GOVERNED);
+	return mark(ask->act == SBX_ACT_OPEN ? TAIL_OPEN + (size_t)ask->flags : TAIL_GOVERNED);
 }
 
 /* Asks about births, what is denied, what the base filter leaves to us, and what nobody vouches for. */
 static uint32_t notify_action(const struct build *build, const struct launch_call *call, size_t i)
 {
 	const struct launch_wishes *wishes = build->wishes;
-	const struct launch_ask *ask = launch_call_ask((enum launch_call_index)i);
+	const struct sbx_path_call *ask = launch_call_path((enum launch_call_index)i);
 
 	if (wishes->denied[i] || launch_call_is_birth((enum launch_call_index)i))
 		return SECCOMP_RET_USER_NOTIF;
-	if (ask->act != ACT_NOTHING)
+	if (ask->act != SBX_ACT_NOTHING)
 		return governed_action(build, ask);
 	if (makes_sockets(i) && (wishes->no_udp || wishes->no_unix_datagram))
 		return mark(i);

@@ -31,7 +31,7 @@
 /* What is asked, with its arguments at hand. */
 struct call {
 	struct launch_judge *judge;
-	const struct launch_ask *ask;
+	const struct sbx_path_call *ask;
 	const uint64_t *args;
 	uint64_t flags; /* the argument, or 0 */
 };
@@ -45,7 +45,7 @@ static int dir_of(const struct call *call, int8_t arg)
 static bool find(const struct call *call, unsigned int flags, uint64_t how)
 {
 	struct launch_judge *judge = call->judge;
-	const struct launch_ask *ask = call->ask;
+	const struct sbx_path_call *ask = call->ask;
 
 	return launch_target_string(judge->thread, call->args[ask->path], judge->given) >= 0 &&
 	       launch_target_find(judge->thread, dir_of(call, ask->dir), judge->given, flags, how,
@@ -56,7 +56,7 @@ static bool find(const struct call *call, unsigned int flags, uint64_t how)
 static bool find_to(const struct call *call)
 {
 	struct launch_judge *judge = call->judge;
-	const struct launch_ask *ask = call->ask;
+	const struct sbx_path_call *ask = call->ask;
 
 	return launch_target_string(judge->thread, call->args[ask->to_path], judge->given_to) > 0 &&
 	       launch_target_find(judge->thread, dir_of(call, ask->to_dir), judge->given_to,
@@ -431,35 +431,35 @@ static int judge_peer(const struct call *call, enum sbx_op op)
 
 static int judge(const struct call *call)
 {
-	switch (call->ask->act) {
-	case ACT_OPEN:
+	switch ((enum sbx_act)call->ask->act) {
+	case SBX_ACT_OPEN:
 		return judge_open(call, call->flags, 0);
-	case ACT_OPEN_HOW:
+	case SBX_ACT_OPEN_HOW:
 		return judge_open_how(call);
-	case ACT_CREAT:
+	case SBX_ACT_CREAT:
 		return judge_open(call, O_CREAT | O_WRONLY | O_TRUNC, 0);
-	case ACT_TRUNCATE:
+	case SBX_ACT_TRUNCATE:
 		return judge_truncate(call);
-	case ACT_MKDIR:
+	case SBX_ACT_MKDIR:
 		return judge_make(call, true);
-	case ACT_MKNOD:
+	case SBX_ACT_MKNOD:
 		return judge_mknod(call);
-	case ACT_SYMLINK:
+	case SBX_ACT_SYMLINK:
 		return judge_make(call, false);
-	case ACT_UNLINK:
-	case ACT_RMDIR:
+	case SBX_ACT_UNLINK:
+	case SBX_ACT_RMDIR:
 		return judge_remove(call);
-	case ACT_RENAME:
+	case SBX_ACT_RENAME:
 		return judge_rename(call);
-	case ACT_LINK:
+	case SBX_ACT_LINK:
 		return judge_link(call);
-	case ACT_EXEC:
+	case SBX_ACT_EXEC:
 		return judge_exec(call);
-	case ACT_CONNECT:
+	case SBX_ACT_CONNECT:
 		return judge_peer(call, SBX_OP_CONNECT);
-	case ACT_BIND:
+	case SBX_ACT_BIND:
 		return judge_peer(call, SBX_OP_BIND);
-	case ACT_NOTHING:
+	case SBX_ACT_NOTHING:
 		break;
 	}
 	return 0;
@@ -468,7 +468,7 @@ static int judge(const struct call *call)
 int launch_judge_call(struct launch_judge *work, enum launch_call_index index,
 		      const struct seccomp_data *data, pid_t thread)
 {
-	const struct launch_ask *ask = launch_call_ask(index);
+	const struct sbx_path_call *ask = launch_call_path(index);
 	uint64_t args[6];
 	struct call call = { .judge = work, .ask = ask, .args = args };
 	size_t count;

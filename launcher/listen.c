@@ -337,7 +337,7 @@ static void serve(struct launch_listen *listen, struct launch_judge *judge,
 	const struct launch_call *call =
 		index == LAUNCH_CALL_COUNT ? NULL : &launch_calls(&count)[index];
 
-	if (call && launch_call_ask(index)->act != ACT_NOTHING &&
+	if (call && launch_call_path(index)->act != SBX_ACT_NOTHING &&
 	    !listen->with.wishes->denied[index]) {
 		serve_path(listen, judge, index, asked);
 		return;

@@ -130,8 +130,11 @@ static long make_node_old(int version, int dir, const char *path, mode_t mode, c
 static bool is_ours(long number)
 {
 	switch (number) {
-#define CALL(name, ...) case SYS_##name:
-#include "hooks.def"
+#define PATH_CALL(name, ...) case SYS_##name:
+#if !SHIM_HAS_OLD_CALLS
+#define OLD_PATH_CALL(...)
+#endif
+#include "pathcalls.def"
 		return true;
 	default:
 		return false;

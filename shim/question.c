@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Knows from the rows of hooks.def what each system call does. Memory is read as the kernel has just
+ * Knows from the rows of pathcalls.def what each system call does. Memory is read as the kernel has just
  * read it. Must never act on what the call was about.
  */
 #include "question.h"
@@ -12,44 +12,19 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "pathcalls.h"
 #include "peer.h"
 
-enum act {
-	OPEN,
-	OPEN2,
-	CREAT,
-	TRUNCATE,
-	UNLINK,
-	RMDIR,
-	MKDIR,
-	MKNOD,
-	RENAME,
-	LINK,
-	SYMLINK,
-	EXEC,
-	CONNECT,
-	BIND
-};
-
-/* A row of hooks.def. */
-struct row {
+static const struct row {
 	short number;
-	signed char act;
-	signed char dir;
-	signed char path;
-	signed char dir2;
-	signed char path2;
-	signed char extra;
+	struct sbx_path_call call;
 	char name[12];
-};
-
-enum {
-	_ = -1
-};
-static const struct row rows[] = {
-#define CALL(name, act, dir, path, dir2, path2, extra) \
-	{ SYS_##name, act, dir, path, dir2, path2, extra, #name },
-#include "hooks.def"
+} rows[] = {
+#define PATH_CALL(name, ...) { SYS_##name, SBX_PATH_CALL(__VA_ARGS__), #name },
+#if !SHIM_HAS_OLD_CALLS
+#define OLD_PATH_CALL(...)
+#endif
+#include "pathcalls.def"
 };
 
 /* A row and the call that it is about. */
@@ -79,7 +54,8 @@ static const char *path_at(const struct tried *tried, int index)
 
 static unsigned int flags_of(const struct tried *tried)
 {
-	return tried->row->extra < 0 ? 0 : (unsigned int)tried->call->args[tried->row->extra];
+	return tried->row->call.flags < 0 ? 0
+					  : (unsigned int)tried->call->args[tried->row->call.flags];
 }
 
 static bool ask(struct shim_question *question, enum sbx_op op)
@@ -96,8 +72,8 @@ static bool ask(struct shim_question *question, enum sbx_op op)
 
 static bool find(struct shim_question *question, const struct tried *tried, bool follow)
 {
-	question->given = path_at(tried, tried->row->path);
-	return shim_place_find(&question->at, dir_at(tried, tried->row->dir), question->given,
+	question->given = path_at(tried, tried->row->call.path);
+	return shim_place_find(&question->at, dir_at(tried, tried->row->call.dir), question->given,
 			       follow);
 }
 
@@ -126,21 +102,21 @@ static bool ask_make(struct shim_question *question, const struct tried *tried, 
 	return true;
 }
 
-/* The new name of a link; 'path2' has it, and 'path' what is linked. */
+/* The new name of a link. */
 static bool ask_link(struct shim_question *question, const struct tried *tried)
 {
-	question->given = path_at(tried, tried->row->path2);
-	return shim_place_find(&question->at, dir_at(tried, tried->row->dir2), question->given,
-			       false) &&
+	question->given = path_at(tried, tried->row->call.to_path);
+	return shim_place_find(&question->at, dir_at(tried, tried->row->call.to_dir),
+			       question->given, false) &&
 	       ask(question, SBX_OP_CREATE);
 }
 
 static bool ask_move(struct shim_question *question, const struct tried *tried, bool follow)
 {
-	question->given_to = path_at(tried, tried->row->path2);
+	question->given_to = path_at(tried, tried->row->call.to_path);
 	if (!find(question, tried, follow) || question->at.missing ||
-	    !shim_place_find(&question->to, dir_at(tried, tried->row->dir2), question->given_to,
-			     false))
+	    !shim_place_find(&question->to, dir_at(tried, tried->row->call.to_dir),
+			     question->given_to, false))
 		return false;
 	(void)ask(question, SBX_OP_RENAME);
 	question->request.to = question->to.path;
@@ -150,8 +126,8 @@ static bool ask_move(struct shim_question *question, const struct tried *tried, 
 /* The file itself, then the program that runs it as a script, and that one's. */
 static bool ask_exec(struct shim_question *question, const struct tried *tried, unsigned int number)
 {
-	int flags = (int)flags_of(tried), dir = dir_at(tried, tried->row->dir);
-	const char *path = path_at(tried, tried->row->path);
+	int flags = (int)flags_of(tried), dir = dir_at(tried, tried->row->call.dir);
+	const char *path = path_at(tried, tried->row->call.path);
 
 	for (unsigned int i = 0; i < number; i++) {
 		if (!shim_program_script(dir, path, flags, question->text))
@@ -189,10 +165,10 @@ static void put_destination(const struct sbx_request *request, char *text)
 
 static bool ask_network(struct shim_question *question, const struct tried *tried, enum sbx_op op)
 {
-	const void *memory = path_at(tried, 1);
+	const void *memory = path_at(tried, tried->row->call.path);
 	const struct sockaddr_in *four = memory;
 	const struct sockaddr_in6 *six = memory;
-	unsigned long size = (unsigned int)tried->call->args[2];
+	unsigned long size = flags_of(tried);
 
 	question->request = (struct sbx_request){ .op = op, .size = -1 };
 	if (size < sizeof(*four))
@@ -215,25 +191,24 @@ static bool ask_network(struct shim_question *question, const struct tried *trie
 /* Calls that are one question only. */
 static bool ask_one(struct shim_question *question, const struct tried *tried)
 {
-	switch (tried->row->act) {
-	case TRUNCATE:
+	switch (tried->row->call.act) {
+	case SBX_ACT_TRUNCATE:
 		return find(question, tried, true) && !question->at.missing &&
 		       ask(question, SBX_OP_WRITE);
-	case UNLINK:
-	case RMDIR:
+	case SBX_ACT_UNLINK:
+	case SBX_ACT_RMDIR:
 		return find(question, tried, false) && !question->at.missing &&
 		       ask(question, SBX_OP_DELETE);
-	case MKDIR:
+	case SBX_ACT_MKDIR:
 		return ask_make(question, tried, true);
-	case MKNOD:
+	case SBX_ACT_MKNOD:
+	case SBX_ACT_SYMLINK:
 		return ask_make(question, tried, false);
-	case RENAME:
+	case SBX_ACT_RENAME:
 		return ask_move(question, tried, false);
-	case SYMLINK:
-		return ask_link(question, tried);
-	case CONNECT:
+	case SBX_ACT_CONNECT:
 		return ask_network(question, tried, SBX_OP_CONNECT);
-	case BIND:
+	case SBX_ACT_BIND:
 		return ask_network(question, tried, SBX_OP_BIND);
 	default:
 		return false;
@@ -249,17 +224,17 @@ bool shim_question(struct shim_question *question, const struct shim_call *call,
 		return false;
 	question->syscall = tried.row->name;
 	question->given_to = NULL;
-	switch (tried.row->act) {
-	case OPEN:
+	switch (tried.row->call.act) {
+	case SBX_ACT_OPEN:
 		return ask_open(question, &tried, (int)flags_of(&tried), number);
-	case OPEN2:
+	case SBX_ACT_OPEN_HOW:
 		return ask_open(question, &tried,
 				(int)((const struct open_how *)path_at(&tried, 2))->flags, number);
-	case CREAT:
+	case SBX_ACT_CREAT:
 		return ask_open(question, &tried, O_WRONLY | O_CREAT | O_TRUNC, number);
-	case EXEC:
+	case SBX_ACT_EXEC:
 		return ask_exec(question, &tried, number);
-	case LINK:
+	case SBX_ACT_LINK:
 		/* What a link would gain is what a move would. */
 		if (number == 1 && error == -EXDEV)
 			return ask_move(question, &tried, flags_of(&tried) & AT_SYMLINK_FOLLOW);

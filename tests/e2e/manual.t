@@ -129,7 +129,7 @@ mapfile -t numbers < <(sed -n '/numbers\[\] = {/,/};/p' launcher/run.c | grep -E
 [ ${#numbers[@]} -gt 8 ] && each_listed "$dir/launch1" "${numbers[@]}"
 result $? 'and every signal that is passed on'
 
-for file in policy/*.[ch] policy/*.def launcher/*.[ch] launcher/*.def; do
+for file in {policy,shim,launcher}/*.{c,h,def}; do
 	name=${file##*/}
 	case $name in
 	cmd_*) continue ;;
@@ -138,7 +138,7 @@ for file in policy/*.[ch] policy/*.def launcher/*.[ch] launcher/*.def; do
 	grep -qF "$name" ARCHITECTURE.md || echo "missing: $file"
 done >"$dir/out"
 [ ! -s "$dir/out" ]
-result $? 'ARCHITECTURE.md has every file of policy/ and launcher/'
+result $? 'ARCHITECTURE.md has every file of policy/, shim/ and launcher/'
 
 # Runs each "$ command" of a file's console blocks, and compares what follows it. A "cd" by itself goes
 # there from the top, for all that follow. Numbers of processes are all the same here, and so is where

@@ -24,6 +24,7 @@
 #include <tap.h>
 
 #include "contract.h"
+#include "pathcalls.h"
 
 #ifdef __x86_64__
 #define SHIM_HAS_OLD_CALLS 1
@@ -48,17 +49,13 @@ struct watch {
 };
 static struct watch *watch;
 
-enum {
-	_ = -1
-};
 static const struct row {
 	int number;
-	int path;
-	int path2;
+	struct sbx_path_call call;
 	const char *name;
 } rows[] = {
-#define CALL(name, act, dir, path, dir2, path2, extra) { SYS_##name, path, path2, #name },
-#include "../../shim/hooks.def"
+#define PATH_CALL(name, ...) { SYS_##name, SBX_PATH_CALL(__VA_ARGS__), #name },
+#include "pathcalls.def"
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
@@ -109,16 +106,19 @@ static int judge(const struct seccomp_notif *notif)
 {
 	char path[2][4096] = { "", "" }, word = word_of(notif->data.args[5]);
 	size_t row = 0;
+	bool by_path;
 
 	while (row < ROWS && rows[row].number != notif->data.nr)
 		row++;
 	if (row == ROWS)
 		return 0;
-	if (rows[row].path >= 0)
-		read_path((pid_t)notif->pid, notif->data.args[rows[row].path], path[0], 4096);
-	if (rows[row].path2 >= 0)
-		read_path((pid_t)notif->pid, notif->data.args[rows[row].path2], path[1], 4096);
-	if (rows[row].path >= 0 && !strstr(path[0], watch->dir) && !strstr(path[1], watch->dir))
+	by_path = rows[row].call.act != SBX_ACT_CONNECT && rows[row].call.act != SBX_ACT_BIND;
+	if (by_path)
+		read_path((pid_t)notif->pid, notif->data.args[rows[row].call.path], path[0], 4096);
+	if (rows[row].call.to_path >= 0)
+		read_path((pid_t)notif->pid, notif->data.args[rows[row].call.to_path], path[1],
+			  4096);
+	if (by_path && !strstr(path[0], watch->dir) && !strstr(path[1], watch->dir))
 		return 0;
 	if (watch->count < SEEN_MAX) {
 		watch->seen[watch->count].row = (short)row;

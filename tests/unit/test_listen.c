@@ -444,7 +444,7 @@ static void test_governed(const char *what)
 
 	(void)launch_calls(&count);
 	for (size_t i = 0; i < count; i++)
-		rows += launch_call_ask((enum launch_call_index)i)->act != ACT_NOTHING;
+		rows += launch_call_path((enum launch_call_index)i)->act != SBX_ACT_NOTHING;
 	cmp_ok(rows, "==", COUNT(governed), "%s: there are so many calls of paths", what);
 	for (size_t row = 0; row < COUNT(governed); row++) {
 		size_t bad = 0;
