@@ -392,8 +392,12 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 			 !(sbx_rules(launch->image)[i].flags & SBX_RULE_ABSENT);
 	(void)snprintf(text, sizeof(text), "Landlock (ABI %d), from %zu rules", launch->abi, rules);
 	note(notes, &count, "paths", text);
-	note(notes, &count, "system calls",
-	     "seccomp: an allow-list; what is refused is explained by the supervisor");
+	note(notes, &count, "system calls", "seccomp: an allow-list");
+	(void)snprintf(text, sizeof(text), "the supervisor for every program; %s%s",
+		       launch->shimless ? "without the shim, all calls by path are asked about: "
+					: "the shim vouches for calls of dynamic ones",
+		       launch->shimless ? launch->shimless : "");
+	note(notes, &count, "words", text);
 	note(notes, &count, "network", modes[sbx_network_mode(launch->image)]);
 	note(notes, &count, "signals",
 	     launch->abi >= 6 ? "Landlock: only to the sandbox's own processes"

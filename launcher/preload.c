@@ -16,25 +16,36 @@
 #define PRELOAD "LD_PRELOAD="
 #define SELF SBX_ENV_EXPLAIN "=self"
 
-/* NULL, or why it cannot be used. */
-static const char *find_shim(const struct launch *launch, char path[PATH_MAX])
+const char *launch_preload_find(char path[PATH_MAX])
 {
-	struct sbx_request request = { .op = SBX_OP_READ, .size = -1, .path = path };
-	struct sbx_verdict verdict;
-	char dir[PATH_MAX], real[PATH_MAX];
+	char dir[PATH_MAX], file[PATH_MAX];
 
-	if (launch->options.no_shim)
-		return "--no-shim";
 	if (!sbx_own_dir("lib", dir) ||
-	    snprintf(real, sizeof(real), "%s/%s", dir, SBX_SHIM_NAME) >= (int)sizeof(real) ||
-	    !realpath(real, path))
+	    snprintf(file, sizeof(file), "%s/%s", dir, SBX_SHIM_NAME) >= (int)sizeof(file) ||
+	    !realpath(file, path))
 		return SBX_SHIM_NAME " is not installed";
 	if (path[strcspn(path, ": \t\n")])
 		return "the loader cannot be told of a path with blanks or colons";
-	sbx_eval(launch->image, &request, &verdict);
-	if (!verdict.allowed)
-		return "the policy does not let it be read";
-	return access(path, R_OK) == 0 ? NULL : "it cannot be read";
+	return access(path, R_OK) == 0 ? NULL : SBX_SHIM_NAME " cannot be read";
+}
+
+static bool may_be_read(const struct sbx_image *image, const char *path)
+{
+	struct sbx_request request = { .op = SBX_OP_READ, .size = -1, .path = path };
+	struct sbx_verdict verdict;
+
+	sbx_eval(image, &request, &verdict);
+	return verdict.allowed;
+}
+
+void launch_preload_choose(struct launch *launch)
+{
+	launch->shimless =
+		launch->options.no_shim ? "--no-shim" : launch_preload_find(launch->shim);
+	if (!launch->shimless && !may_be_read(launch->image, launch->shim))
+		launch->shimless = "the policy does not let " SBX_SHIM_NAME " be read";
+	if (launch->shimless)
+		launch->wishes.quiet = false;
 }
 
 /* "LD_PRELOAD=shim:theirs"; in front, because theirs may call it, and it calls nobody. */
@@ -75,14 +86,7 @@ static int extend(struct launch *launch, const char *shim)
 
 int launch_preload_add(struct launch *launch, struct launch_error *error)
 {
-	char path[PATH_MAX];
-
-	launch->shimless = find_shim(launch, path);
-	if (launch->shimless) {
-		launch->wishes.quiet = false;
-		return 0;
-	}
-	if (extend(launch, path) < 0)
+	if (!launch->shimless && extend(launch, launch->shim) < 0)
 		return launch_fail(error, ENOMEM, "out of memory");
 	return 0;
 }

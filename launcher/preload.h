@@ -9,10 +9,15 @@
 
 #include "run.h"
 
+/* Where the shim is. NULL, or why it cannot be used. */
+const char *launch_preload_find(char path[PATH_MAX]);
+
 /*
- * Finds the shim and puts it into launch->env. Without one, launch->shimless says why, and everything
- * is asked about.
+ * Finds the shim for a run: launch->shim. Without one, launch->shimless says why, and everything is
+ * asked about.
  */
+void launch_preload_choose(struct launch *launch);
+/* Puts it into launch->env. */
 int launch_preload_add(struct launch *launch, struct launch_error *error);
 
 /* For the program's process, once it is known whether somebody listens; does not allocate. */

@@ -234,6 +234,8 @@ static int make_run(struct launch *launch)
 	    settle_workdir(launch, &error) < 0 || launch_plan_make(launch, &error) < 0 ||
 	    open_log(launch, &error) < 0)
 		return fail(&error, EXIT_LAUNCH);
+	if (launch->enforced)
+		launch_preload_choose(launch);
 	if (launch->options.dry_run)
 		return 0;
 	(void)launch_private_sweep();

@@ -40,6 +40,7 @@ struct launch {
 	const char *workdir; /* where the program starts; NULL: here */
 	bool moves; /* and that is elsewhere */
 	char **env;
+	char shim[PATH_MAX];
 	const char *shimless; /* why there is no shim; NULL: there is one */
 	int log_fd; /* -1: none */
 	sigset_t mask; /* as it was, for the program */
