@@ -8,6 +8,7 @@
 #include "report_state.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -352,6 +353,17 @@ static const char *target_of(const struct sbx_report *denial)
 	return target ? target : denial->given ? denial->given : "";
 }
 
+/* A shell that may not execute a file looks into it, to say what is wrong with it: that is no news. */
+static bool is_echo(struct launch_report *report, const struct launch_key *key)
+{
+	if (key->op == SBX_OP_EXEC) {
+		report->exec_pid = key->pid;
+		(void)snprintf(report->exec_target, sizeof(report->exec_target), "%s", key->target);
+	}
+	return key->op == SBX_OP_READ && key->pid == report->exec_pid &&
+	       !strcmp(key->target, report->exec_target);
+}
+
 void launch_report_denial(struct launch_report *report, const struct sbx_report *denial,
 			  const struct launch_who *who, const char *layer)
 {
@@ -378,6 +390,7 @@ void launch_report_denial(struct launch_report *report, const struct sbx_report 
 	if (who && !full.cwd && *who->cwd)
 		full.cwd = who->cwd;
 	what.key.pid = (pid_t)full.pid;
+	what.hidden |= is_echo(report, &what.key);
 	happen(report, &what);
 }
 

@@ -19,6 +19,8 @@ struct launch_report {
 	struct launch_tally tally;
 	unsigned int explained;
 	bool said_enough;
+	pid_t exec_pid; /* who was last refused a program, */
+	char exec_target[PATH_MAX]; /* and which */
 	unsigned int kept;
 	size_t kept_bytes;
 	size_t logged_bytes;

@@ -147,6 +147,8 @@ refused_exec() # PATH NAME COMMAND...
 	hasnt out never 'and it did not run'
 }
 refused_exec "$outside/prog" bash bash -c '"$1"; true' - "$outside/prog"
+[ "$(grep -c '^sbx: Cannot' "$DIR/err")" -eq 1 ]
+result $? 'bash, which looks into the file then, is told once'
 refused_exec "$outside/prog" 'bash, exec' bash -c 'exec "$1"' - "$outside/prog"
 refused_exec "$outside/prog" "node's child_process" node -e '
 require("child_process").spawnSync(process.argv[1], [])' "$outside/prog"
@@ -253,11 +255,11 @@ launch -q --explain-all -p policy.ini -- cat "$outside/secret"
 explained 'with explain = all' "sbx: Cannot read '$outside/secret': path is outside the sandbox."
 
 # -- who asks inside is told the same
-inside sbx-policy check read "$outside/secret"
+inside "$SBX" check read "$outside/secret"
 [ "$STATUS" -eq 1 ]
 result $? 'sbx-policy check answers for the running policy'
 has out "sbx: Cannot read '$outside/secret': path is outside the sandbox." 'in the same words'
-inside sbx-policy why write ro/file
+inside "$SBX" why write ro/file
 has out 'policy.ini:5 read = ./ro' 'sbx-policy why too'
 
 # -- a sandbox in a sandbox: narrower, and explained by the shim alone
