@@ -36,7 +36,7 @@ $(SHIM_TESTS): $(B)/lib/libsbx-shim.so $(SHIM_PROGRAMS)
 $(B)/tests/shim/programs/report: tests/shim/report.c
 	$(call link_shim_test,$(CC),-pie -fPIE)
 $(B)/tests/shim/programs/report-static: tests/shim/report.c
-	$(call link_shim_test,$(CC),-static -no-pie)
+	$(call link_shim_test,$(CC),-static)
 $(B)/tests/shim/programs/report-static-pie: tests/shim/report.c
 	$(call link_shim_test,$(CC),-static-pie -fPIE)
 $(B)/tests/shim/programs/report-script: $(B)/tests/shim/programs/report-static-pie
