@@ -1,172 +1,78 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For tests that confine themselves for real: what a program can do to a path, as one table; what
- * the engine says of it; and children that do it under a ruleset.
+ * For tests that confine themselves for real: what the engine says of an act, and children that do
+ * it under a ruleset.
  */
 #ifndef CONFINED_H
 #define CONFINED_H
 
 #include "../unit/tree.h"
+#include "acts.h"
 #include "landlock.h"
 #include "ops.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #define NOBODY 65534
 #define BROKEN 255 /* a child that could not even begin */
 
-enum act {
-	ACT_READ,
-	ACT_LIST,
-	ACT_WRITE,
-	ACT_BOTH, /* read and write at once */
-	ACT_TRUNCATE,
-	ACT_OPEN_TRUNC, /* O_TRUNC on what is opened for reading only */
-	ACT_CREATE,
-	ACT_THROUGH, /* O_CREAT where a link leads to nothing */
-	ACT_MKDIR,
-	ACT_SYMLINK,
-	ACT_FIFO,
-	ACT_SOCKET,
-	ACT_NODE,
-	ACT_UNLINK,
-	ACT_RMDIR,
-	ACT_RENAME,
-	ACT_EXCHANGE,
-	ACT_LINK,
-	ACT_EXEC,
-	ACT_COUNT
-};
-
-static const struct {
-	const char *name;
+/* One question to the engine, and what it says. */
+struct answer {
 	enum sbx_op op;
-	bool nofollow; /* it is about the entry, not about what a link there leads to */
-	int open; /* how to open it, for what an open is all that it takes; else -1 */
-} acts[ACT_COUNT] = {
-	[ACT_READ] = { "read", SBX_OP_READ, false, O_RDONLY },
-	[ACT_LIST] = { "list", SBX_OP_LIST, false, O_RDONLY | O_DIRECTORY },
-	[ACT_WRITE] = { "write", SBX_OP_WRITE, false, O_WRONLY },
-	[ACT_BOTH] = { "read and write", SBX_OP_WRITE, false, O_RDWR },
-	[ACT_TRUNCATE] = { "truncate", SBX_OP_WRITE, false, -1 },
-	[ACT_OPEN_TRUNC] = { "open and truncate", SBX_OP_WRITE, false, O_RDONLY | O_TRUNC },
-	[ACT_CREATE] = { "create", SBX_OP_CREATE, true, O_RDWR | O_CREAT | O_EXCL },
-	[ACT_THROUGH] = { "create through a link", SBX_OP_CREATE, false, O_WRONLY | O_CREAT },
-	[ACT_MKDIR] = { "mkdir", SBX_OP_CREATE, true, -1 },
-	[ACT_SYMLINK] = { "symlink", SBX_OP_CREATE, true, -1 },
-	[ACT_FIFO] = { "mkfifo", SBX_OP_CREATE, true, -1 },
-	[ACT_SOCKET] = { "bind", SBX_OP_CREATE, true, -1 },
-	[ACT_NODE] = { "mknod", SBX_OP_CREATE, true, -1 },
-	[ACT_UNLINK] = { "unlink", SBX_OP_DELETE, true, -1 },
-	[ACT_RMDIR] = { "rmdir", SBX_OP_DELETE, true, -1 },
-	[ACT_RENAME] = { "rename", SBX_OP_RENAME, true, -1 },
-	[ACT_EXCHANGE] = { "exchange", SBX_OP_RENAME, true, -1 },
-	[ACT_LINK] = { "link", SBX_OP_RENAME, true, -1 },
-	[ACT_EXEC] = { "exec", SBX_OP_EXEC, false, -1 },
+	bool known; /* else the path leads nowhere, and there is no verdict */
+	struct sbx_verdict verdict;
+	struct sbx_resolved at, to;
 };
 
-static inline int open_act(const char *path, int flags)
+/* About one name, or about a move from one to another; paths are relative to 'cwd'. */
+static inline void engine_ask(const struct sbx_image *image, const char *cwd, enum sbx_op op,
+			      enum act act, const char *path, const char *to, struct answer *answer)
 {
-	int fd = open(path, flags | O_CLOEXEC, 0600);
+	unsigned int flags = SBX_RESOLVE_MISSING | (acts[act].nofollow ? SBX_RESOLVE_NOFOLLOW : 0);
+	struct sbx_request request = { .size = -1 };
 
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 ? -1 : 0;
+	answer->op = op;
+	answer->known = sbx_resolve_path(cwd, path, flags, NULL, &answer->at) == 0 &&
+			(!to || sbx_resolve_path(cwd, to, flags, NULL, &answer->to) == 0);
+	answer->verdict.allowed = false;
+	if (!answer->known)
+		return;
+	/* To create what is there is to write it. */
+	if (act == ACT_THROUGH && answer->at.mode)
+		answer->op = SBX_OP_WRITE;
+	request.op = answer->op;
+	request.path = answer->at.path;
+	request.to = to ? answer->to.path : NULL;
+	request.is_dir = act == ACT_MKDIR || S_ISDIR(answer->at.mode);
+	request.missing = !answer->at.mode;
+	sbx_eval(image, &request, &answer->verdict);
 }
 
-static inline int bind_act(const char *path)
+/* All that has to be asked about an act: one question, or two. All answers must allow it. */
+static inline size_t engine_asks(const struct sbx_image *image, const char *cwd, enum act act,
+				 const char *path, const char *to, struct answer answers[2])
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int result, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	result = bind(fd, (struct sockaddr *)&address, sizeof(address));
-	close(fd);
-	return result;
-}
-
-/* Files to execute hold no program: ENOEXEC says that they may be. */
-static inline int exec_act(const char *path)
-{
-	char *const argv[] = { (char *)(uintptr_t)path, NULL }, *const envp[] = { NULL };
-
-	(void)execve(path, argv, envp);
-	return errno == ENOEXEC ? 0 : -1;
-}
-
-static inline int act_call(enum act act, const char *path, const char *to)
-{
-	if (acts[act].open >= 0)
-		return open_act(path, acts[act].open);
-	switch (act) {
-	case ACT_TRUNCATE:
-		return truncate(path, 0);
-	case ACT_MKDIR:
-		return mkdir(path, 0700);
-	case ACT_SYMLINK:
-		return symlink("anywhere", path);
-	case ACT_FIFO:
-		return mkfifo(path, 0600);
-	case ACT_SOCKET:
-		return bind_act(path);
-	case ACT_NODE:
-		return mknod(path, S_IFREG | 0600, 0);
-	case ACT_UNLINK:
-		return unlink(path);
-	case ACT_RMDIR:
-		return rmdir(path);
-	case ACT_RENAME:
-		return rename(path, to);
-	case ACT_EXCHANGE:
-		return renameat2(AT_FDCWD, path, AT_FDCWD, to, RENAME_EXCHANGE);
-	case ACT_LINK:
-		return link(path, to);
-	case ACT_EXEC:
-		return exec_act(path);
-	default:
-		errno = ENOSYS;
-		return -1;
-	}
-}
-
-/* The engine's verdict on one name, or on a move from one to another. */
-static inline bool engine_says(const struct sbx_image *image, enum sbx_op op, bool nofollow,
-			       const char *path, const char *to, bool is_dir)
-{
-	unsigned int flags = SBX_RESOLVE_MISSING | (nofollow ? SBX_RESOLVE_NOFOLLOW : 0);
-	struct sbx_request request = { .op = op, .size = -1 };
-	struct sbx_resolved at, at_to;
-	struct sbx_verdict verdict;
-
-	if (sbx_resolve_path("/", path, flags, NULL, &at) < 0)
-		return false;
-	if (to && sbx_resolve_path("/", to, flags, NULL, &at_to) < 0)
-		return false;
-	request.path = at.path;
-	request.to = to ? at_to.path : NULL;
-	request.is_dir = is_dir || S_ISDIR(at.mode);
-	sbx_eval(image, &request, &verdict);
-	return verdict.allowed;
+	engine_ask(image, cwd, acts[act].op, act, path, to, &answers[0]);
+	if (act == ACT_BOTH || act == ACT_OPEN_TRUNC)
+		engine_ask(image, cwd, SBX_OP_READ, act, path, NULL, &answers[1]);
+	else if (act == ACT_EXCHANGE)
+		engine_ask(image, cwd, SBX_OP_RENAME, act, to, path, &answers[1]);
+	else
+		return 1;
+	return 2;
 }
 
 static inline bool engine_allows(const struct sbx_image *image, enum act act, const char *path,
 				 const char *to)
 {
-	/* To create what is there is to write it. */
-	bool there = act == ACT_THROUGH && access(path, F_OK) == 0;
-	enum sbx_op op = there ? SBX_OP_WRITE : acts[act].op;
-	bool allowed = engine_says(image, op, acts[act].nofollow, path, to, act == ACT_MKDIR);
+	struct answer answers[2];
+	size_t count = engine_asks(image, "/", act, path, to, answers);
 
-	if (act == ACT_BOTH || act == ACT_OPEN_TRUNC)
-		allowed = allowed && engine_says(image, SBX_OP_READ, false, path, NULL, false);
-	if (act == ACT_EXCHANGE)
-		allowed = allowed && engine_says(image, SBX_OP_RENAME, true, to, path, false);
-	return allowed;
+	return answers[0].verdict.allowed && (count == 1 || answers[1].verdict.allowed);
 }
 
 static inline bool same_folder(const char *a, const char *b)
@@ -289,12 +195,16 @@ static inline const char *at(const char *format, ...)
 	return path;
 }
 
-/* Like tree_begin(), in memory where that can be had: trees are planted by the thousand. */
+/*
+ * Like tree_begin(), in memory where that can be had: trees are planted by the thousand. What is
+ * there must be possible to execute.
+ */
 static inline void tree_begin_fast(void)
 {
 	char template[] = "/dev/shm/sbx-unit-XXXXXX";
+	struct statvfs memory;
 
-	if (!mkdtemp(template)) {
+	if (statvfs("/dev/shm", &memory) < 0 || (memory.f_flag & ST_NOEXEC) || !mkdtemp(template)) {
 		tree_begin();
 		return;
 	}
@@ -309,9 +219,12 @@ static inline void wipe(const char *path)
 	char *const roots[] = { (char *)(uintptr_t)path, NULL };
 	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
 
-	for (FTSENT *entry; fts && (entry = fts_read(fts));)
-		if (entry->fts_info != FTS_D)
+	for (FTSENT *entry; fts && (entry = fts_read(fts));) {
+		if (entry->fts_info == FTS_D)
+			chmod(entry->fts_accpath, 0700);
+		else
 			remove(entry->fts_accpath);
+	}
 	if (fts)
 		fts_close(fts);
 }
