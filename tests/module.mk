@@ -7,9 +7,9 @@
 TEST_SRC  := $(wildcard tests/*/test_*.c)
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
-include tests/attack/module.mk tests/shim/module.mk
+include tests/attack/module.mk tests/shim/module.mk tests/agree/module.mk
 HELP_SRC  := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(ATTACK_SRC) tests/attack/evil.c \
-	tests/shim/%,$(wildcard tests/*/*.c))
+	tests/shim/% tests/agree/actor.c,$(wildcard tests/*/*.c))
 TEST_SRC  := $(filter-out $(SHIM_TEST_SRC),$(TEST_SRC))
 
 # What these ask of the kernel takes minutes under a sanitizer; their code is in unit tests too.
@@ -25,7 +25,7 @@ TESTS      := $(TEST_BINS) $(SHIM_TESTS) $(wildcard tests/*/*.t)
 PROVEFLAGS   ?= --jobs $(JOBS)
 FUZZ_SECONDS ?= 60
 
-.PHONY: check asan fuzz fuzz-run bench lint everything tidy
+.PHONY: check agree asan fuzz fuzz-run bench lint everything tidy
 
 $(call objects,$(wildcard tests/*/*.c)): FLAGS := -Itests/libtap
 
@@ -43,9 +43,13 @@ $(BENCH_BINS) $(FUZZ_BINS): $(B)/%: $(B)/obj/%.o $(B)/tests/libtests.a $(B)/lib/
 $(FUZZ_BINS): private LIBS := -fsanitize=fuzzer
 
 check: deps ## build and run all tests
-	@$(MAKE) all $(TEST_BINS) $(SHIM_TESTS) $(ATTACKS) $(EXAMPLES)
+	@$(MAKE) all $(TEST_BINS) $(SHIM_TESTS) $(ATTACKS) $(ACTORS) $(EXAMPLES)
 	@SBX_BUILD=$(abspath $(B)) SBX_TOP=$(CURDIR) SBX_VARIANT=$(VARIANT) \
 		prove $(PROVEFLAGS) $(TESTS)
+
+agree: ## 200,000 random cases: engine, vouched calls and notified calls agree
+	@$(MAKE) all $(B)/tests/agree/test_agree.t $(ACTORS)
+	@SBX_BUILD=$(abspath $(B)) SBX_CASES=200000 $(B)/tests/agree/test_agree.t
 
 asan: ## the same tests under AddressSanitizer and UBSan
 	@$(MAKE) VARIANT=asan check
@@ -86,7 +90,8 @@ lint: ## warnings as errors, may-use proof, layout, analyzers
 	$(Q)tests/lint/shell.sh
 
 # All that can be compiled; the fuzzers only link where clang instruments them.
-everything: all $(TEST_BINS) $(SHIM_TESTS) $(ATTACKS) $(BENCH_BINS) $(call objects,$(FUZZ_SRC)) $(EXAMPLES)
+everything: all $(TEST_BINS) $(SHIM_TESTS) $(ATTACKS) $(ACTORS) $(BENCH_BINS) $(EXAMPLES)
+everything: $(call objects,$(FUZZ_SRC))
 everything: $(B)/lib/libsbx-eval.a
 
 tidy: $(C_FILES:%=$(B)/tidy/%)

@@ -41,9 +41,11 @@ static inline void engine_ask(const struct sbx_image *image, const char *cwd, en
 	answer->verdict.allowed = false;
 	if (!answer->known)
 		return;
-	/* To create what is there is to write it. */
+	/* To create what is there is to write it, and to read a folder is to list it. */
 	if (act == ACT_THROUGH && answer->at.mode)
 		answer->op = SBX_OP_WRITE;
+	if (op == SBX_OP_READ && S_ISDIR(answer->at.mode))
+		answer->op = SBX_OP_LIST;
 	request.op = answer->op;
 	request.path = answer->at.path;
 	request.to = to ? answer->to.path : NULL;
@@ -229,6 +231,8 @@ static inline void wipe(const char *path)
 		fts_close(fts);
 }
 
+#define PUT_BYTES "\1\2\3\n"
+
 /* A folder for a name that ends in '/', else a file that can be executed but holds no program. */
 static inline void put(const char *path, uid_t uid)
 {
@@ -240,7 +244,7 @@ static inline void put(const char *path, uid_t uid)
 			BAIL_OUT("cannot make %s", path);
 	} else {
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
-		if (fd < 0 || write(fd, "\1\2\3\n", 4) != 4)
+		if (fd < 0 || write(fd, PUT_BYTES, strlen(PUT_BYTES)) < 0)
 			BAIL_OUT("cannot make %s", path);
 		close(fd);
 	}

@@ -85,12 +85,17 @@ static void aim_name(const struct grown *grown, struct grown_entry *entry)
 		entry->kind = 'f';
 }
 
+/* Never a folder that can be changed but not listed: nobody could tell whether it was. */
 static void close_some(const struct grown *grown, struct grown_entry *entry)
 {
-	static const mode_t modes[] = { 0644, 0444, 0555, 0311, 0 };
+	static const mode_t folders[] = { 0555, 0444, 0 }, files[] = { 0644, 0444, 0311, 0 };
 
-	if (grown->closed && (entry->kind == 'f' || entry->kind == '/') && chance(10) == 0)
-		entry->mode = modes[chance(5)];
+	if (!grown->closed || chance(10) != 0)
+		return;
+	if (entry->kind == '/')
+		entry->mode = folders[chance(3)];
+	else if (entry->kind == 'f')
+		entry->mode = files[chance(4)];
 }
 
 static void grow(struct grown *grown, const char *folder, int depth)
@@ -154,12 +159,17 @@ void grown_plant(const struct grown *grown)
 	put(top, grown->uid);
 	for (size_t i = 0; i < grown->count; i++)
 		grown_put(grown, &grown->entries[i]);
+}
+
+void grown_close(const struct grown *grown)
+{
 	/* Folders after what is in them. */
-	for (size_t i = grown->count; i > 0; i--)
-		if (grown->entries[i - 1].mode != 0755 &&
-		    chmod(place(grown, grown->entries[i - 1].path, 0), grown->entries[i - 1].mode) <
-			    0)
-			BAIL_OUT("cannot close %s", grown->entries[i - 1].path);
+	for (size_t i = grown->count; i > 0; i--) {
+		const struct grown_entry *entry = &grown->entries[i - 1];
+
+		if (entry->mode != 0755 && chmod(place(grown, entry->path, 0), entry->mode) < 0)
+			BAIL_OUT("cannot close %s", entry->path);
+	}
 }
 
 /* What a rule is about: rather a folder than not, and rather something that is there. */
@@ -182,7 +192,7 @@ void grown_policy(const struct grown *grown, char *out, size_t size)
 	size_t used = (size_t)snprintf(out, size, "[paths]\n");
 	unsigned int sections = chance(3) ? 0 : 1 + chance(2);
 
-	for (unsigned int i = 1 + chance(4); i > 0; i--)
+	for (unsigned int i = 2 + chance(4); i > 0; i--)
 		used += (size_t)snprintf(out + used, size - used, "%s = %s/%s\n", keys[chance(8)],
 					 grown->root, chance(8) ? rule_place(grown) : "");
 	for (unsigned int i = 0; i < sections; i++)

@@ -43,8 +43,10 @@ unsigned int chance(unsigned int below);
 
 /* Chooses entries, under the same root. */
 void grown_grow(struct grown *grown);
-/* Makes the tree, in the place of what was there before. */
+/* Makes the tree, in the place of what was there before. All of it is open. */
 void grown_plant(const struct grown *grown);
+/* Closes what is to be closed. */
+void grown_close(const struct grown *grown);
 /* Makes one entry, which is not there. */
 void grown_put(const struct grown *grown, const struct grown_entry *entry);
 /* Any entry; never NULL. */

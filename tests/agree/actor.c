@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does what actor.h says, in the spelling that is asked for, until its standard input ends. Built
+ * with a loader and without. Keeps nothing from one act to the next: no descriptor, no folder.
+ */
+#include "actor.h"
+
+#include "contract.h"
+
+#include <dirent.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static char *const no_variables[] = { NULL };
+
+/* The folder that relative paths start from. */
+static int folder_of(const struct actor_case *what)
+{
+	return what->by_descriptor && *what->base ? ACTOR_FOLDER : AT_FDCWD;
+}
+
+static int done_with(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? -1 : 0;
+}
+
+static int done_with_stream(FILE *stream)
+{
+	return stream ? fclose(stream) : -1;
+}
+
+static int open_other(const struct actor_case *what, int flags)
+{
+	struct open_how how = { .flags = (uint64_t)flags, .mode = flags & O_CREAT ? 0600 : 0 };
+	DIR *listed;
+
+	switch (what->act) {
+	case ACT_READ:
+		return done_with_stream(fopen(what->path, "re"));
+	case ACT_BOTH:
+		return done_with_stream(fopen(what->path, "r+e"));
+	case ACT_CREATE:
+		return done_with_stream(fopen(what->path, "w+xe"));
+	case ACT_THROUGH:
+		return done_with(creat(what->path, 0600));
+	case ACT_LIST:
+		listed = opendir(what->path);
+		return listed ? closedir(listed) : -1;
+	default:
+		return done_with(
+			(int)syscall(SYS_openat2, AT_FDCWD, what->path, &how, sizeof(how)));
+	}
+}
+
+static int do_open(const struct actor_case *what)
+{
+	int flags = acts[what->act].open | O_CLOEXEC, folder = folder_of(what);
+
+	switch (what->how) {
+	case HOW_OTHER:
+		return open_other(what, flags);
+	case HOW_AT:
+		return done_with(openat(folder, what->path, flags, 0600));
+#ifdef SYS_open
+	case HOW_RAW:
+		return done_with((int)syscall(SYS_open, what->path, flags, 0600));
+#endif
+	case HOW_RAW_AT:
+		return done_with((int)syscall(SYS_openat, folder, what->path, flags, 0600));
+	default:
+		return done_with(open(what->path, flags, 0600));
+	}
+}
+
+static int do_at(const struct actor_case *what)
+{
+	const char *path = what->path, *to = what->to;
+	int folder = folder_of(what);
+
+	switch (what->act) {
+	case ACT_MKDIR:
+		return mkdirat(folder, path, 0700);
+	case ACT_SYMLINK:
+		return symlinkat("anywhere", folder, path);
+	case ACT_FIFO:
+		return mkfifoat(folder, path, 0600);
+	case ACT_NODE:
+		return mknodat(folder, path, S_IFREG | 0600, 0);
+	case ACT_UNLINK:
+		return unlinkat(folder, path, 0);
+	case ACT_RMDIR:
+		return unlinkat(folder, path, AT_REMOVEDIR);
+	case ACT_RENAME:
+		return renameat(folder, path, folder, to);
+	case ACT_EXCHANGE:
+		return renameat2(folder, path, folder, to, RENAME_EXCHANGE);
+	case ACT_LINK:
+		return linkat(folder, path, folder, to, 0);
+	default:
+		return act_call(what->act, path, to);
+	}
+}
+
+static long do_raw_at(const struct actor_case *what)
+{
+	const char *path = what->path, *to = what->to;
+	int folder = folder_of(what);
+
+	switch (what->act) {
+	case ACT_MKDIR:
+		return syscall(SYS_mkdirat, folder, path, 0700);
+	case ACT_SYMLINK:
+		return syscall(SYS_symlinkat, "anywhere", folder, path);
+	case ACT_FIFO:
+		return syscall(SYS_mknodat, folder, path, S_IFIFO | 0600, 0);
+	case ACT_NODE:
+		return syscall(SYS_mknodat, folder, path, S_IFREG | 0600, 0);
+	case ACT_UNLINK:
+		return syscall(SYS_unlinkat, folder, path, 0);
+	case ACT_RMDIR:
+		return syscall(SYS_unlinkat, folder, path, AT_REMOVEDIR);
+	case ACT_RENAME:
+		return syscall(SYS_renameat2, folder, path, folder, to, 0);
+	case ACT_EXCHANGE:
+		return syscall(SYS_renameat2, folder, path, folder, to, RENAME_EXCHANGE);
+	case ACT_LINK:
+		return syscall(SYS_linkat, folder, path, folder, to, 0);
+	case ACT_TRUNCATE:
+		return syscall(SYS_truncate, path, 0);
+	default:
+		return act_call(what->act, path, to);
+	}
+}
+
+#ifdef SYS_open
+static long do_raw(const struct actor_case *what)
+{
+	const char *path = what->path, *to = what->to;
+
+	switch (what->act) {
+	case ACT_MKDIR:
+		return syscall(SYS_mkdir, path, 0700);
+	case ACT_SYMLINK:
+		return syscall(SYS_symlink, "anywhere", path);
+	case ACT_FIFO:
+		return syscall(SYS_mknod, path, S_IFIFO | 0600, 0);
+	case ACT_NODE:
+		return syscall(SYS_mknod, path, S_IFREG | 0600, 0);
+	case ACT_UNLINK:
+		return syscall(SYS_unlink, path);
+	case ACT_RMDIR:
+		return syscall(SYS_rmdir, path);
+	case ACT_RENAME:
+		return syscall(SYS_rename, path, to);
+	case ACT_LINK:
+		return syscall(SYS_link, path, to);
+	default:
+		return do_raw_at(what);
+	}
+}
+#else
+static long do_raw(const struct actor_case *what)
+{
+	return do_raw_at(what);
+}
+#endif
+
+static long do_call(const struct actor_case *what)
+{
+	switch (what->how) {
+	case HOW_AT:
+		return do_at(what);
+	case HOW_RAW:
+		return do_raw(what);
+	case HOW_RAW_AT:
+		return do_raw_at(what);
+	case HOW_OTHER:
+		if (what->act == ACT_UNLINK)
+			return remove(what->path);
+		if (what->act == ACT_TRUNCATE)
+			return truncate64(what->path, 0);
+		return act_call(what->act, what->path, what->to);
+	default:
+		return act_call(what->act, what->path, what->to);
+	}
+}
+
+/* Only returns: nothing here is a program. */
+static void exec_now(const struct actor_case *what)
+{
+	char *const argv[] = { (char *)(uintptr_t)what->path, NULL };
+
+	if (what->how == HOW_AT)
+		(void)execveat(folder_of(what), what->path, argv, no_variables, 0);
+	else if (what->how == HOW_RAW)
+		(void)syscall(SYS_execve, what->path, argv, no_variables);
+	else if (what->how == HOW_RAW_AT)
+		(void)syscall(SYS_execveat, folder_of(what), what->path, argv, no_variables, 0);
+	else
+		(void)execve(what->path, argv, no_variables);
+}
+
+/* An errno. ENOEXEC says that it may be executed. */
+static int do_exec(const struct actor_case *what)
+{
+	char *const argv[] = { (char *)(uintptr_t)what->path, NULL };
+	int status, code;
+	pid_t pid;
+
+	if (what->how == HOW_OTHER) {
+		code = posix_spawn(&pid, what->path, NULL, NULL, argv, no_variables);
+		if (code == 0)
+			waitpid(pid, NULL, 0);
+		return code == ENOEXEC ? 0 : code;
+	}
+	pid = fork();
+	if (pid == 0) {
+		exec_now(what);
+		_exit(errno);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return ECHILD;
+	return WEXITSTATUS(status) == ENOEXEC ? 0 : WEXITSTATUS(status);
+}
+
+/* An errno, or 0. */
+static int perform(const struct actor_case *what)
+{
+	if (what->act == ACT_EXEC)
+		return do_exec(what);
+	if (acts[what->act].open >= 0)
+		return do_open(what) < 0 ? errno : 0;
+	return do_call(what) < 0 ? errno : 0;
+}
+
+/* Where the act starts from. O_PATH gives no access to what is in a folder, and is never refused. */
+static bool enter(const struct actor_case *what)
+{
+	int fd;
+
+	if (!*what->base)
+		return true;
+	if (!what->by_descriptor)
+		return chdir(what->base) == 0;
+	fd = open(what->base, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || dup3(fd, ACTOR_FOLDER, O_CLOEXEC) < 0)
+		return false;
+	return close(fd) == 0;
+}
+
+static void leave(const struct actor_case *what)
+{
+	if (!*what->base)
+		return;
+	if (what->by_descriptor)
+		close(ACTOR_FOLDER);
+	else if (chdir("/") < 0)
+		_exit(3);
+}
+
+static bool has_shim(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	bool found = false;
+	char line[4096];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		found = found || strstr(line, SBX_SHIM_NAME);
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+int main(void)
+{
+	struct actor_hello hello = { .pid = getpid(), .shim = has_shim() };
+	struct actor_case what;
+
+	if (chdir("/") < 0 || write(STDOUT_FILENO, &hello, sizeof(hello)) != sizeof(hello))
+		return 3;
+	umask(0);
+	while (read(STDIN_FILENO, &what, sizeof(what)) == sizeof(what)) {
+		int code = enter(&what) ? perform(&what) : ACTOR_NO_BASE + errno;
+
+		leave(&what);
+		if (write(STDOUT_FILENO, &code, sizeof(code)) != sizeof(code))
+			return 3;
+	}
+	return 0;
+}
