@@ -191,8 +191,8 @@ static long do_call(const struct actor_case *what)
 	}
 }
 
-/* Only returns: nothing here is a program. */
-static void exec_now(const struct actor_case *what)
+/* Only returns: nothing here is a program. ENOEXEC says that it may be executed. */
+static int do_exec(const struct actor_case *what)
 {
 	char *const argv[] = { (char *)(uintptr_t)what->path, NULL };
 
@@ -204,39 +204,58 @@ static void exec_now(const struct actor_case *what)
 		(void)syscall(SYS_execveat, folder_of(what), what->path, argv, no_variables, 0);
 	else
 		(void)execve(what->path, argv, no_variables);
+	return errno == ENOEXEC ? 0 : -1;
 }
 
-/* An errno. ENOEXEC says that it may be executed. */
-static int do_exec(const struct actor_case *what)
+/* An errno. */
+static int do_spawn(const struct actor_case *what)
 {
 	char *const argv[] = { (char *)(uintptr_t)what->path, NULL };
-	int status, code;
 	pid_t pid;
+	int code = posix_spawn(&pid, what->path, NULL, NULL, argv, no_variables);
 
-	if (what->how == HOW_OTHER) {
-		code = posix_spawn(&pid, what->path, NULL, NULL, argv, no_variables);
-		if (code == 0)
-			waitpid(pid, NULL, 0);
-		return code == ENOEXEC ? 0 : code;
-	}
-	pid = fork();
-	if (pid == 0) {
-		exec_now(what);
-		_exit(errno);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		return ECHILD;
-	return WEXITSTATUS(status) == ENOEXEC ? 0 : WEXITSTATUS(status);
+	if (code == 0)
+		waitpid(pid, NULL, 0);
+	return code == ENOEXEC ? 0 : code;
 }
 
 /* An errno, or 0. */
 static int perform(const struct actor_case *what)
 {
+	long result;
+
 	if (what->act == ACT_EXEC)
-		return do_exec(what);
-	if (acts[what->act].open >= 0)
-		return do_open(what) < 0 ? errno : 0;
-	return do_call(what) < 0 ? errno : 0;
+		result = do_exec(what);
+	else if (acts[what->act].open >= 0)
+		result = do_open(what);
+	else
+		result = do_call(what);
+	return result < 0 ? errno : 0;
+}
+
+static int perform_in_child(const struct actor_case *what)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(perform(what));
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return ECHILD;
+	return WEXITSTATUS(status);
+}
+
+/*
+ * Whatever has two paths is done by a process of its own: of one process the log has only the first
+ * of several refusals that are about the same path.
+ */
+static int choose(const struct actor_case *what)
+{
+	if (what->act == ACT_EXEC && what->how == HOW_OTHER)
+		return do_spawn(what);
+	if (what->act == ACT_EXEC || acts[what->act].op == SBX_OP_RENAME)
+		return perform_in_child(what);
+	return perform(what);
 }
 
 /* Where the act starts from. O_PATH gives no access to what is in a folder, and is never refused. */
@@ -286,7 +305,7 @@ int main(void)
 		return 3;
 	umask(0);
 	while (read(STDIN_FILENO, &what, sizeof(what)) == sizeof(what)) {
-		int code = enter(&what) ? perform(&what) : ACTOR_NO_BASE + errno;
+		int code = enter(&what) ? choose(&what) : ACTOR_NO_BASE + errno;
 
 		leave(&what);
 		if (write(STDOUT_FILENO, &code, sizeof(code)) != sizeof(code))

@@ -54,10 +54,30 @@ static inline void engine_ask(const struct sbx_image *image, const char *cwd, en
 	sbx_eval(image, &request, &answer->verdict);
 }
 
-/* All that has to be asked about an act: one question, or two. All answers must allow it. */
+/*
+ * A second name is made in a folder, and there the file must not gain rights, as if it were moved;
+ * that it cannot be moved is all the same to it.
+ */
+static inline void engine_ask_link(const struct sbx_image *image, const char *cwd, const char *path,
+				   const char *to, struct answer answers[2])
+{
+	engine_ask(image, cwd, SBX_OP_RENAME, ACT_LINK, path, to, &answers[0]);
+	engine_ask(image, cwd, SBX_OP_CREATE, ACT_LINK, to, NULL, &answers[1]);
+	if (answers[0].known && !answers[0].verdict.allowed)
+		sbx_refuse(&answers[0].verdict, SBX_CODE_REFER, SBX_NONE);
+}
+
+/*
+ * All that has to be asked about an act: one question, or two. All answers must allow it. The first
+ * one has its paths.
+ */
 static inline size_t engine_asks(const struct sbx_image *image, const char *cwd, enum act act,
 				 const char *path, const char *to, struct answer answers[2])
 {
+	if (act == ACT_LINK) {
+		engine_ask_link(image, cwd, path, to, answers);
+		return 2;
+	}
 	engine_ask(image, cwd, acts[act].op, act, path, to, &answers[0]);
 	if (act == ACT_BOTH || act == ACT_OPEN_TRUNC)
 		engine_ask(image, cwd, SBX_OP_READ, act, path, NULL, &answers[1]);
