@@ -33,7 +33,6 @@ static const char *built(const char *name)
 
 static void command(const char *const argv[])
 {
-	extern char **environ;
 	int status;
 	pid_t pid;
 

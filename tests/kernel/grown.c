@@ -184,17 +184,27 @@ static const char *rule_place(const struct grown *grown)
 	return entry->path;
 }
 
-void grown_policy(const struct grown *grown, char *out, size_t size)
+/* What may be written may now and then be executed too, so that writable places differ in rights. */
+static size_t say_rule(const struct grown *grown, char *out, size_t size)
 {
 	static const char *const keys[] = { "read",  "read", "write", "write",
 					    "write", "exec", "exec",  "deny" };
+	const char *key = keys[chance(8)], *path = chance(8) ? rule_place(grown) : "";
+	int len = snprintf(out, size, "%s = %s/%s\n", key, grown->root, path);
+
+	if (*key == 'w' && chance(3) == 0)
+		len += snprintf(out + len, size - (size_t)len, "exec = %s/%s\n", grown->root, path);
+	return (size_t)len;
+}
+
+void grown_policy(const struct grown *grown, char *out, size_t size)
+{
 	static const char *const modes[] = { "ro", "rw", "rx", "rwx", "rwx", "none" };
 	size_t used = (size_t)snprintf(out, size, "[paths]\n");
 	unsigned int sections = chance(3) ? 0 : 1 + chance(2);
 
 	for (unsigned int i = 2 + chance(4); i > 0; i--)
-		used += (size_t)snprintf(out + used, size - used, "%s = %s/%s\n", keys[chance(8)],
-					 grown->root, chance(8) ? rule_place(grown) : "");
+		used += say_rule(grown, out + used, size - used);
 	for (unsigned int i = 0; i < sections; i++)
 		used += (size_t)snprintf(out + used, size - used,
 					 "[path p%u]\nroot = %s/%s\nmode = %s\n", i, grown->root,
