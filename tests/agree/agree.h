@@ -66,7 +66,6 @@ struct run {
 void runs_begin(const char *folder);
 /* The bundled profiles, for who loads the same policy. */
 const char *runs_profiles(void);
-bool runs_have_shim(void); /* this build has one */
 
 /* False when the launcher refuses the policy. 'log' may be NULL. */
 bool run_start(struct run *run, enum run_kind kind, uid_t uid, const char *policy, const char *log);

@@ -17,7 +17,6 @@
 const char *const run_names[RUN_COUNT] = { "bare", "with the shim", "static" };
 
 static char build[PATH_MAX];
-static bool have_shim;
 
 /* --- The programs --- */
 
@@ -52,7 +51,6 @@ static void copy(const char *from, const char *name, const char *to)
 void runs_begin(const char *folder)
 {
 	const char *from = getenv("SBX_BUILD");
-	char shim[PATH_MAX * 2];
 
 	from = from ? from : "build/release";
 	snprintf(build, sizeof(build), "%s", folder);
@@ -60,10 +58,7 @@ void runs_begin(const char *folder)
 	if (mkdir(build, 0755) < 0 || mkdir(built("lib"), 0755) < 0 ||
 	    mkdir(built("bin"), 0755) < 0)
 		BAIL_OUT("cannot make %s", build);
-	snprintf(shim, sizeof(shim), "%s/lib/%s", from, SBX_SHIM_NAME);
-	have_shim = access(shim, F_OK) == 0;
-	if (have_shim)
-		copy(from, "lib/" SBX_SHIM_NAME, built("lib/"));
+	copy(from, "lib/" SBX_SHIM_NAME, built("lib/"));
 	copy(from, "bin/sbx-launch", built("bin/"));
 	copy(from, "share", built(""));
 	copy(from, "tests/agree/programs", built(""));
@@ -73,11 +68,6 @@ void runs_begin(const char *folder)
 const char *runs_profiles(void)
 {
 	return built("share/sbx/profiles");
-}
-
-bool runs_have_shim(void)
-{
-	return have_shim;
 }
 
 /* --- A run --- */

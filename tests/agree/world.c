@@ -18,40 +18,54 @@ static uint64_t mix_text(uint64_t hash, const char *text)
 }
 
 /* What kind of file it is, and which of those that were planted, if any. */
-static uint64_t look_at(const struct world *world, uint64_t name, const struct stat *st)
+static uint64_t look_at(const struct world *world, int folder, const struct dirent64 *entry,
+			uint64_t name)
 {
-	uint64_t hash = mix(name, st->st_mode);
-
-	for (size_t i = 0; i < world->grown.count; i++)
-		if (world->inodes[i] == st->st_ino)
-			hash = mix(hash, i + 1);
-	if (!S_ISREG(st->st_mode))
-		return hash;
-	return mix(mix(hash, (uint64_t)st->st_size), st->st_nlink);
-}
-
-/* Entries come in any order, so their hashes are added up. */
-static uint64_t look_into(const struct world *world, int fd, uint64_t name)
-{
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-	uint64_t sum = folder ? 0 : mix(name, 1);
+	uint64_t hash = mix(name, entry->d_type);
 	struct stat st;
 
-	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+	for (size_t i = 0; i < world->grown.count; i++)
+		if (world->inodes[i] == entry->d_ino)
+			hash = mix(hash, i + 1);
+	if (entry->d_type != DT_REG || fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return hash;
+	return mix(mix(mix(hash, st.st_mode), (uint64_t)st.st_size), st.st_nlink);
+}
+
+static uint64_t look_into(const struct world *world, int fd, uint64_t name);
+
+/* Entries come in any order, so their hashes are added up. */
+static uint64_t look_at_all(const struct world *world, int folder, const char *at, const char *end,
+			    uint64_t name)
+{
+	uint64_t sum = 0;
+
+	while (at < end) {
+		const struct dirent64 *entry = (const void *)at;
 		uint64_t hash = mix_text(name * 31, entry->d_name);
 
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		at += entry->d_reclen;
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
-		sum += look_at(world, hash, &st);
-		if (S_ISDIR(st.st_mode))
+		sum += look_at(world, folder, entry, hash);
+		if (entry->d_type == DT_DIR)
 			sum += look_into(world,
-					 openat(fd, entry->d_name,
+					 openat(folder, entry->d_name,
 						O_RDONLY | O_DIRECTORY | O_CLOEXEC),
 					 hash);
 	}
-	if (folder)
-		closedir(folder);
+	return sum;
+}
+
+/* Done a million times in a long run: hence without readdir(). The few names come at once. */
+static uint64_t look_into(const struct world *world, int fd, uint64_t name)
+{
+	_Alignas(struct dirent64) char bytes[2048];
+	ssize_t got = fd < 0 ? -1 : getdents64(fd, bytes, sizeof(bytes));
+	uint64_t sum = got < 0 ? mix(name, 1) : look_at_all(world, fd, bytes, bytes + got, name);
+
+	if (fd >= 0)
+		close(fd);
 	return sum;
 }
 
