@@ -7,9 +7,9 @@
 TEST_SRC  := $(wildcard tests/*/test_*.c)
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
-include tests/attack/module.mk tests/shim/module.mk tests/agree/module.mk
+include $(wildcard tests/*/module.mk)
 HELP_SRC  := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(ATTACK_SRC) tests/attack/evil.c \
-	tests/shim/% tests/agree/actor.c,$(wildcard tests/*/*.c))
+	tests/shim/% tests/agree/actor.c tests/probe/%,$(wildcard tests/*/*.c))
 TEST_SRC  := $(filter-out $(SHIM_TEST_SRC),$(TEST_SRC))
 
 # What these ask of the kernel takes minutes under a sanitizer; their code is in unit tests too.
@@ -21,6 +21,9 @@ TEST_BINS  := $(TEST_SRC:%.c=$(B)/%.t)
 FUZZ_BINS  := $(FUZZ_SRC:%.c=$(B)/%)
 BENCH_BINS := $(BENCH_SRC:%.c=$(B)/%)
 TESTS      := $(TEST_BINS) $(SHIM_TESTS) $(wildcard tests/*/*.t)
+
+# What tests run.
+PROGRAMS := $(SHIM_TESTS) $(ATTACKS) $(ACTORS) $(PROBES)
 
 PROVEFLAGS   ?= --jobs $(JOBS)
 FUZZ_SECONDS ?= 60
@@ -43,7 +46,7 @@ $(BENCH_BINS) $(FUZZ_BINS): $(B)/%: $(B)/obj/%.o $(B)/tests/libtests.a $(B)/lib/
 $(FUZZ_BINS): private LIBS := -fsanitize=fuzzer
 
 check: deps ## build and run all tests
-	@$(MAKE) all $(TEST_BINS) $(SHIM_TESTS) $(ATTACKS) $(ACTORS) $(EXAMPLES)
+	@$(MAKE) all $(TEST_BINS) $(PROGRAMS) $(EXAMPLES)
 	@SBX_BUILD=$(abspath $(B)) SBX_TOP=$(CURDIR) SBX_VARIANT=$(VARIANT) \
 		prove $(PROVEFLAGS) $(TESTS)
 
@@ -90,7 +93,7 @@ lint: ## warnings as errors, may-use proof, layout, analyzers
 	$(Q)tests/lint/shell.sh
 
 # All that can be compiled; the fuzzers only link where clang instruments them.
-everything: all $(TEST_BINS) $(SHIM_TESTS) $(ATTACKS) $(ACTORS) $(BENCH_BINS) $(EXAMPLES)
+everything: all $(TEST_BINS) $(PROGRAMS) $(BENCH_BINS) $(EXAMPLES)
 everything: $(call objects,$(FUZZ_SRC))
 everything: $(B)/lib/libsbx-eval.a
 
