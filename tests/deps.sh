@@ -5,7 +5,7 @@
 # looks for commands and files, and asks nobody, when nothing is missing.
 set -eu
 
-# goal, kind of test, what must be there, package that brings it
+# goal, kind of test, what must be there, package that brings it (or an expression, for apt)
 table='
 build command    gcc          gcc
 build command    make         make
@@ -25,6 +25,7 @@ check command    mandoc       mandoc
 check command    musl-gcc     musl-tools
 check command    busybox      busybox-static
 check command    tmux         tmux
+check file       /usr/lib/python3*/test/test_os.py  ^libpython3\.[0-9]+-testsuite$
 check command    setsid       util-linux
 check command    pgrep        procps
 check file       /usr/lib/*/libjemalloc.so.2  libjemalloc2
