@@ -174,7 +174,7 @@ int launch_target_find(pid_t thread, int dir, const char *path, unsigned int fla
 	int len = 0;
 
 	name_base(thread, dir, link);
-	if (how & (RESOLVE_BENEATH | RESOLVE_IN_ROOT))
+	if (how & ~(uint64_t)RESOLVE_CACHED)
 		return find_how(link, path, flags, how, out);
 	if (path[0] != '/') {
 		len = read_name(link, base);
