@@ -4,6 +4,7 @@
  */
 #include "attack.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -27,14 +28,14 @@ static bool hopeless; /* what must fail everywhere did not */
 
 const char *at(const char *format, ...)
 {
-	static char paths[16][4096];
-	static unsigned turn;
+	static _Thread_local char paths[16][512]; /* small: some threads have little room */
+	static _Thread_local unsigned turn;
 	char *path = paths[turn++ % 16];
-	size_t length = (size_t)snprintf(path, 4096, "%s/", world);
+	size_t length = (size_t)snprintf(path, sizeof(paths[0]), "%s/", world);
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(path + length, 4096 - length, format, args);
+	vsnprintf(path + length, sizeof(paths[0]) - length, format, args);
 	va_end(args);
 	return path;
 }
@@ -102,6 +103,11 @@ static const char *name_of(int error)
 		NAME(ENOEXEC),
 		NAME(EOPNOTSUPP),
 		NAME(ECONNREFUSED),
+		NAME(ENAMETOOLONG),
+		NAME(ENOTEMPTY),
+		NAME(ELOOP),
+		NAME(EMFILE),
+		NAME(EINTR),
 #undef NAME
 		{ SIGNALLED + SIGSYS, "SIGSYS" },
 	};
@@ -140,6 +146,26 @@ void never(const char *name, long result)
 {
 	if (tell(name, result))
 		hopeless = true;
+}
+
+void must(const char *name, long result)
+{
+	if (result < 0) {
+		tell(name, result);
+		hopeless = true;
+	}
+}
+
+void answers(const char *name, long result, int error)
+{
+	int got = result < 0 ? errno : 0;
+
+	if (got != error)
+		printf("%s: %s", name, name_of(got));
+	if (got != error)
+		printf(", not %s\n", name_of(error));
+	errno = got ? got : EINVAL;
+	step(name, got == error ? 0 : -1);
 }
 
 void reached(const char *name, long result)
@@ -295,6 +321,33 @@ static int answer(long result)
 	return -1;
 }
 
+long do_call(long number, long a, long b, long c, long d, long e)
+{
+	long result;
+
+	if (!own_call)
+		return syscall(number, a, b, c, d, e);
+	result = own_call(number, a, b, c, d, e);
+	if (result >= 0 || result < -4095)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+void become(const char *program, const char *id, const char *more)
+{
+	const char *argv[8] = { "attack" };
+	size_t count = 1;
+
+	if (own_call)
+		argv[count++] = "-o";
+	argv[count++] = id;
+	argv[count++] = world;
+	argv[count++] = more;
+	fflush(stdout);
+	execv(program, (char *const *)argv);
+}
+
 #define BY(number, libc, ...) (own_call ? answer(own_call(number, __VA_ARGS__)) : (libc))
 
 int do_open(const char *path, int flags, int mode)
@@ -347,6 +400,43 @@ int do_symlink(const char *target, const char *path)
 int do_truncate(const char *path, long size)
 {
 	return BY(SYS_truncate, truncate(path, size), path, size);
+}
+
+long how_often(long usually)
+{
+	return has_fact("times") ? fact_number("times") : usually;
+}
+
+void run_threads(pthread_t *threads, int count, void *(*body)(void *))
+{
+	for (int i = 0; i < count; i++)
+		if (pthread_create(&threads[i], NULL, body, (void *)(long)i))
+			cannot_judge("no thread");
+}
+
+void join_threads(const pthread_t *threads, int count)
+{
+	for (int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+}
+
+long opens(const char *path, int flags)
+{
+	int fd = do_open(path, flags, 0600);
+
+	return fd < 0 ? -1 : close(fd);
+}
+
+/* The whole file. */
+bool has_text(int fd, const char *text)
+{
+	char bytes[128];
+	ssize_t got = read(fd, bytes, sizeof(bytes) - 1);
+
+	if (got < 0)
+		return false;
+	bytes[got] = 0;
+	return !strcmp(bytes, text);
 }
 
 static int launch(char **command)

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,9 @@ void step(const char *name, long result); /* has to succeed natively */
 void maybe(const char *name,
 	   long result); /* need not: not everybody may, or not every kernel has it */
 void never(const char *name, long result); /* must fail everywhere */
+void must(const char *name, long result); /* has to succeed everywhere; says so when it does not */
+/* Has succeeded when the answer is this errno, or a success for 0. */
+void answers(const char *name, long result, int error);
 
 /* With senseless arguments: has succeeded when the kernel itself looked at them. */
 void reached(const char *name, long result);
@@ -52,6 +56,12 @@ void reached(const char *name, long result);
  */
 #define SIGNALLED 1000
 long in_child(long (*attempt)(void));
+
+/* Threads get their number; all have to come to an end. */
+void run_threads(pthread_t *threads, int count, void *(*body)(void *));
+void join_threads(const pthread_t *threads, int count);
+
+long how_often(long usually); /* or as the harness says */
 
 void cannot_judge(const char *why) __attribute__((noreturn));
 
@@ -77,6 +87,15 @@ int do_exchange(const char *a, const char *b);
 int do_link(const char *from, const char *to);
 int do_symlink(const char *target, const char *path);
 int do_truncate(const char *path, long size);
+
+long opens(const char *path, int flags); /* and closes it again */
+bool has_text(int fd, const char *text); /* all of a small file is this */
+
+/* Any other call with at most five arguments. */
+long do_call(long number, long a, long b, long c, long d, long e);
+
+/* Executes this program or a copy of it for a case. Returns when it cannot, with errno. */
+void become(const char *program, const char *id, const char *more);
 
 #define CASE(id, topic, title, function, ...) void function(void);
 #include "cases.def"

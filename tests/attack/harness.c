@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@
 #include <unistd.h>
 
 #define NOBODY 65534
-#define PATIENCE 20 /* seconds for one run */
+#define PATIENCE 60 /* seconds for one run */
 
 static const struct attack_row rows[] = {
 #define CASE(id, topic, title, function, expect, effects, flags) \
@@ -43,6 +44,23 @@ static const struct attack_row rows[] = {
 const struct attack_way attack_ways[] = { { .name = "dynamic", .program = "attack" },
 					  { .name = "static", .program = "attack-static" },
 					  { .name = NULL } };
+
+static char preload[128], audit[128];
+static const struct attack_way every_way[] = {
+	{ .name = "dynamic", .program = "attack" },
+	{ .name = "static (V107)", .program = "attack-static" },
+	{ .name = "env -i (V108)", .program = "attack", .before = { "/usr/bin/env", "-i" } },
+	{ .name = "own instruction (V109)", .program = "attack", .option = "-o", .quiet = true },
+	{ .name = "musl (V110)", .program = "attack-musl" },
+	{ .name = "hostile preload (V111)",
+	  .program = "attack",
+	  .before = { "/usr/bin/env", preload },
+	  .loads = "evil: loaded" },
+	{ .name = "hostile audit (V111)",
+	  .program = "attack",
+	  .before = { "/usr/bin/env", audit },
+	  .loads = "evil: loaded" },
+};
 
 static char folder[32]; /* of this test: programs, build, tmp, worlds */
 static char launcher[256];
@@ -108,11 +126,20 @@ __attribute__((format(printf, 2, 3))) static void copy(const char *from, const c
 		BAIL_OUT("cannot copy %s", from);
 }
 
-/* Also when a test bails out. */
+/* Also when a test bails out. Where launchers keep the files of runs stays when it is not empty. */
 static void clean_up(void)
 {
-	if (getpid() == owner)
-		erase(folder);
+	const uid_t users[] = { getuid(), NOBODY };
+	char path[64];
+
+	if (getpid() != owner)
+		return;
+	erase(folder);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), i < 2 ? "/dev/shm/sbx-%u" : "/tmp/sbx-%u",
+			 users[i % 2]);
+		rmdir(path);
+	}
 }
 
 /* The build lies where its owner wants; an ordinary user must be able to get there. */
@@ -155,6 +182,8 @@ void attack_begin(void)
 	snprintf(launcher, sizeof(launcher), "%s/build/bin/sbx-launch", folder);
 	if (other)
 		snprintf(launcher, sizeof(launcher), "%s", other);
+	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s/build/programs/evil.so", folder);
+	snprintf(audit, sizeof(audit), "LD_AUDIT=%s/build/programs/evil.so", folder);
 	if (access(launcher, X_OK) < 0)
 		plan(SKIP_ALL, "there is no sbx-launch");
 	plan(NO_PLAN);
@@ -240,7 +269,7 @@ void scene_open(struct scene *scene, const char *id, const struct attack_way *wa
 	static unsigned count;
 	uint64_t random[2];
 
-	memset(scene, 0, sizeof(*scene));
+	memset(scene, 0, offsetof(struct scene, out) + 1);
 	scene->row = attack_row(id);
 	scene->way = way;
 	scene->user = user;
@@ -355,7 +384,7 @@ void scene_command(struct scene *scene, bool sandboxed, const char *argv[64])
 		argv[count++] = launcher;
 		argv[count++] = "-p";
 		argv[count++] = policy_file(scene);
-		argv[count++] = "-qq";
+		argv[count++] = scene->loud ? "-q" : "-qq";
 		argv[count++] = "--";
 	}
 	for (size_t i = 0; i < 4 && scene->way->before[i]; i++)
@@ -420,6 +449,8 @@ static void drain(struct scene *scene, int fd)
 			   sizeof(scene->out) - 1 - scene->length)) > 0)
 		scene->length += (size_t)got;
 	scene->out[scene->length] = 0;
+	if (scene->length == sizeof(scene->out) - 1)
+		BAIL_OUT("%s says too much", scene->row->id);
 }
 
 static int exit_code(int status)
@@ -439,10 +470,20 @@ static void child(struct scene *scene, const char *const argv[], int in, int out
 	scene_execute(scene, argv);
 }
 
+static size_t requests(const struct scene *scene)
+{
+	size_t count = 0;
+
+	for (const char *line = scene->out; (line = strstr(line, "ready\n")); line++)
+		count++;
+	return count;
+}
+
 void scene_capture(struct scene *scene, const char *const argv[], void (*meanwhile)(struct scene *))
 {
 	int in[2], out[2], status = 0;
 	double deadline = now() + PATIENCE;
+	size_t served = 0; /* requests of the program for the harness to do its part */
 	pid_t pid;
 
 	scene->length = 0;
@@ -453,6 +494,7 @@ void scene_capture(struct scene *scene, const char *const argv[], void (*meanwhi
 		BAIL_OUT("no child");
 	if (pid == 0)
 		child(scene, argv, in[0], out[1]);
+	scene->child = pid;
 	close(in[0]);
 	close(out[1]);
 	while (now() < deadline) {
@@ -460,13 +502,13 @@ void scene_capture(struct scene *scene, const char *const argv[], void (*meanwhi
 
 		poll(&waits, 1, meanwhile ? 2 : 20);
 		drain(scene, out[0]);
-		if (meanwhile && (!(scene->row->flags & WAITS) || strstr(scene->out, "ready\n"))) {
+		if (meanwhile && !(scene->row->flags & WAITS)) {
 			meanwhile(scene);
-			if (scene->row->flags & WAITS) {
-				meanwhile = NULL;
-				if (write(in[1], "g", 1) != 1)
-					diag("nobody waits");
-			}
+		} else if (meanwhile && requests(scene) > served) {
+			served++;
+			meanwhile(scene);
+			if (write(in[1], "g", 1) != 1)
+				diag("nobody waits");
 		}
 		if (waitpid(pid, &status, WNOHANG) == pid) {
 			scene->status = exit_code(status);
@@ -582,19 +624,64 @@ static bool is_attacker(const struct scene *scene, const char *pid)
 	       !strcmp(line + program + id, scene->world);
 }
 
-static size_t threads_of(const char *pid)
+static size_t entries_of(const char *pid, const char *name)
 {
 	char path[300];
 	size_t count = 0;
-	DIR *tasks;
+	DIR *folder_of;
 
-	snprintf(path, sizeof(path), "/proc/%s/task", pid);
-	if (!(tasks = opendir(path)))
+	snprintf(path, sizeof(path), "/proc/%s/%s", pid, name);
+	if (!(folder_of = opendir(path)))
 		return 0;
-	for (struct dirent *entry; (entry = readdir(tasks));)
+	for (struct dirent *entry; (entry = readdir(folder_of));)
 		count += entry->d_name[0] != '.';
-	closedir(tasks);
+	closedir(folder_of);
 	return count;
+}
+
+struct scene_holds scene_holds(pid_t pid)
+{
+	struct scene_holds holds = { 0 };
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d", pid);
+	holds.threads = entries_of(name, "task");
+	holds.descriptors = entries_of(name, "fd");
+	return holds;
+}
+
+static pid_t parent_of(const char *pid)
+{
+	char path[300], line[512];
+	const char *end;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return 0;
+	got = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	line[got < 0 ? 0 : got] = 0;
+	end = strrchr(line, ')');
+	return end && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : 0;
+}
+
+pid_t scene_supervisor(const struct scene *scene)
+{
+	DIR *proc = opendir("/proc");
+	pid_t found = 0;
+
+	if (!proc)
+		return 0;
+	for (struct dirent *entry; !found && (entry = readdir(proc));) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 1 && parent_of(entry->d_name) == scene->child)
+			found = pid;
+	}
+	closedir(proc);
+	return found;
 }
 
 static size_t scene_end(const struct scene *scene, int signal)
@@ -608,7 +695,7 @@ static size_t scene_end(const struct scene *scene, int signal)
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (pid > 1 && is_attacker(scene, entry->d_name)) {
-			count += threads_of(entry->d_name);
+			count += entries_of(entry->d_name, "task");
 			kill(pid, signal);
 		}
 	}
@@ -822,6 +909,8 @@ static bool act(struct scene *scene, bool sandboxed, const struct attack_hook *h
 	bool changed, seen, good;
 	char *before, *after;
 
+	scene->loud = hook->explained;
+	scene->sandboxed = sandboxed;
 	if (hook->arrange)
 		hook->arrange(scene);
 	write_policy(scene);
@@ -835,6 +924,11 @@ static bool act(struct scene *scene, bool sandboxed, const struct attack_hook *h
 			 : judge_natively(scene, changed, seen);
 	if (scene->way->loads && !scene_says(scene, scene->way->loads))
 		good = false;
+	if (sandboxed && hook->explained && !scene->way->quiet &&
+	    !scene_says(scene, hook->explained)) {
+		diag("nobody said: %s", hook->explained);
+		good = false;
+	}
 	if (!good && scene->status != 2)
 		scene_show(scene);
 	if (!good && changed && sandboxed)
@@ -897,4 +991,17 @@ void attack_all(enum attack_topic topic, const struct attack_way *way, bool user
 		if (rows[i].topic == topic && !(rows[i].flags & APART) &&
 		    (!only || !strcmp(only, rows[i].id)))
 			attack_once(&rows[i], way, user, hook_of(hooks, rows[i].id));
+}
+
+void attack_in_every_way(enum attack_topic topic, bool user, const struct attack_hook *hooks)
+{
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(every_way) / sizeof(every_way[0]); i++) {
+		snprintf(path, sizeof(path), "%s/build/programs/%s", folder, every_way[i].program);
+		if (access(path, X_OK) == 0)
+			attack_all(topic, &every_way[i], user, hooks);
+		else
+			tap_skip(1, "there is no %s", every_way[i].program);
+	}
 }

@@ -19,7 +19,9 @@ enum attack_topic {
 	CALLS,
 	PROCESS,
 	NETWORK,
-	START
+	START,
+	ASKED,
+	SHIM
 };
 
 /* As cases.def describes them. */
@@ -54,6 +56,7 @@ struct attack_way {
 	const char *option; /* or NULL */
 	const char *before[4]; /* a command that starts it */
 	const char *loads; /* its output shows that this happened, or NULL */
+	bool quiet; /* refused to read, it gets no words: its instruction lies where libraries do */
 };
 extern const struct attack_way attack_ways[]; /* dynamic, static; ends with a name of NULL */
 
@@ -64,6 +67,8 @@ struct scene {
 	char world[64];
 	char marker[40]; /* in every secret */
 	char program[128];
+
+	bool sandboxed;
 
 	/* for hooks to fill, before the run */
 	char policy[1024]; /* more lines of it */
@@ -76,14 +81,15 @@ struct scene {
 	int terminal; /* what becomes its controlling terminal; -1 */
 	int descriptor; /* what it inherits as 3, 100 and 1023; -1 */
 	bool wrapped; /* one more process above the launcher */
+	bool loud; /* refusals are explained */
+	pid_t child; /* the launcher, or what natively stands in for it */
 	pid_t victim;
 	int things[4]; /* of the hooks */
 
 	/* the result */
-	char out[1 << 16];
 	size_t length;
 	int status; /* exit status, 128 and a signal's number, or -1 when it took too long */
-	bool sandboxed;
+	char out[1 << 21]; /* the last: it is not cleared */
 };
 
 struct attack_hook {
@@ -92,6 +98,7 @@ struct attack_hook {
 	void (*meanwhile)(struct scene *scene);
 	bool (*seen)(struct scene *scene);
 	void (*clear)(struct scene *scene);
+	const char *explained; /* the sandbox says this; or NULL */
 };
 
 /* Makes the folder of the programs; says so and ends the test when there is no launcher. */
@@ -108,6 +115,8 @@ void attack_as_each(void (*test)(bool user));
 /* All rows of a topic; 'hooks' end with an id of NULL. */
 void attack_all(enum attack_topic topic, const struct attack_way *way, bool user,
 		const struct attack_hook *hooks);
+/* The same by a program that is built and started in every way there is. */
+void attack_in_every_way(enum attack_topic topic, bool user, const struct attack_hook *hooks);
 
 /* For tests that are not like the others. */
 const struct attack_row *attack_row(const char *id);
@@ -134,5 +143,12 @@ bool scene_says(const struct scene *scene, const char *text);
 void scene_show(const struct scene *scene);
 size_t scene_processes(const struct scene *scene); /* and threads of the program, now */
 void scene_end_all(const struct scene *scene); /* of them */
+
+/* The process that answers for the sandbox, while it runs; 0 when there is none. */
+pid_t scene_supervisor(const struct scene *scene);
+struct scene_holds {
+	size_t descriptors, threads; /* 0 descriptors: it does not let itself be looked at */
+};
+struct scene_holds scene_holds(pid_t pid);
 
 #endif

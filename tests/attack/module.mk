@@ -3,7 +3,8 @@
 # The attacking program, built in every way that matters, and a hostile library. They get none of
 # the variant's flags: a sanitizer would be in their way.
 
-ATTACK_SRC := $(addprefix tests/attack/,attack.c calls.c files.c network.c process.c start.c)
+ATTACK_SRC := $(addprefix tests/attack/,alike.c asked.c attack.c calls.c files.c network.c process.c \
+	shim.c start.c)
 ATTACK_OUT := $(B)/tests/attack
 ATTACKS    := $(addprefix $(ATTACK_OUT)/programs/,attack attack-static evil.so)
 ifneq ($(shell command -v musl-gcc),)
@@ -20,7 +21,7 @@ ATTACK_DEPS := $(ATTACK_SRC) tests/attack/attack.h tests/attack/cases.def tests/
 $(ATTACK_OUT)/programs/attack: $(ATTACK_DEPS)
 	$(call link_attack,$(CC))
 $(ATTACK_OUT)/programs/attack-static: $(ATTACK_DEPS)
-	$(call link_attack,$(CC),-static)
+	$(call link_attack,$(CC),-static -DATTACK_STATIC)
 # musl has no kernel headers of its own.
 KERNEL_HEADERS = /usr/include /usr/include/$(shell musl-gcc -dumpmachine)
 $(ATTACK_OUT)/programs/attack-musl: $(ATTACK_DEPS)

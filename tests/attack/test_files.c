@@ -11,23 +11,6 @@
 #include <tap.h>
 #include <unistd.h>
 
-static char preload[128], audit[128];
-static const struct attack_way ways[] = {
-	{ .name = "dynamic", .program = "attack" },
-	{ .name = "static (V107)", .program = "attack-static" },
-	{ .name = "env -i (V108)", .program = "attack", .before = { "/usr/bin/env", "-i" } },
-	{ .name = "own instruction (V109)", .program = "attack", .option = "-o" },
-	{ .name = "musl (V110)", .program = "attack-musl" },
-	{ .name = "hostile preload (V111)",
-	  .program = "attack",
-	  .before = { "/usr/bin/env", preload },
-	  .loads = "evil: loaded" },
-	{ .name = "hostile audit (V111)",
-	  .program = "attack",
-	  .before = { "/usr/bin/env", audit },
-	  .loads = "evil: loaded" },
-};
-
 /* It attacks its own file, so it gets one. */
 static void own_copy(struct scene *scene)
 {
@@ -95,23 +78,12 @@ static const struct attack_hook hooks[] = {
 
 static void in_every_way(bool user)
 {
-	char path[128];
-
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		snprintf(path, sizeof(path), "%s/build/programs/%s", attack_folder(),
-			 ways[i].program);
-		if (access(path, X_OK) == 0)
-			attack_all(FILES, &ways[i], user, hooks);
-		else
-			tap_skip(1, "there is no %s", ways[i].program);
-	}
+	attack_in_every_way(FILES, user, hooks);
 }
 
 int main(void)
 {
 	attack_begin();
-	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s/build/programs/evil.so", attack_folder());
-	snprintf(audit, sizeof(audit), "LD_AUDIT=%s/build/programs/evil.so", attack_folder());
 	attack_as_each(in_every_way);
 	return attack_end();
 }

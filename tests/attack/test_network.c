@@ -38,8 +38,8 @@ static void close_listener(struct scene *scene)
 }
 
 static const struct attack_hook hooks[] = {
-	{ "V098", open_listener, NULL, connected, close_listener },
-	{ "V099", open_listener, NULL, connected, close_listener },
+	{ .id = "V098", .arrange = open_listener, .seen = connected, .clear = close_listener },
+	{ .id = "V099", .arrange = open_listener, .seen = connected, .clear = close_listener },
 	{ .id = NULL },
 };
 
