@@ -9,7 +9,7 @@ FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 include $(wildcard tests/*/module.mk)
 HELP_SRC  := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(ATTACK_SRC) tests/attack/evil.c \
-	tests/shim/% tests/agree/actor.c tests/probe/%,$(wildcard tests/*/*.c))
+	tests/shim/% tests/agree/actor.c tests/probe/% $(HYGIENE_SRC),$(wildcard tests/*/*.c))
 TEST_SRC  := $(filter-out $(SHIM_TEST_SRC),$(TEST_SRC))
 
 # What these ask of the kernel takes minutes under a sanitizer; their code is in unit tests too.
@@ -23,7 +23,7 @@ BENCH_BINS := $(BENCH_SRC:%.c=$(B)/%)
 TESTS      := $(TEST_BINS) $(SHIM_TESTS) $(wildcard tests/*/*.t)
 
 # What tests run.
-PROGRAMS := $(SHIM_TESTS) $(ATTACKS) $(ACTORS) $(PROBES)
+PROGRAMS := $(SHIM_TESTS) $(ATTACKS) $(ACTORS) $(PROBES) $(HYGIENE)
 
 PROVEFLAGS   ?= --jobs $(JOBS)
 FUZZ_SECONDS ?= 60
@@ -46,7 +46,7 @@ $(BENCH_BINS) $(FUZZ_BINS): $(B)/%: $(B)/obj/%.o $(B)/tests/libtests.a $(B)/lib/
 $(FUZZ_BINS): private LIBS := -fsanitize=fuzzer
 
 check: deps ## build and run all tests
-	@$(MAKE) all $(TEST_BINS) $(PROGRAMS) $(EXAMPLES)
+	@$(MAKE) all $(TEST_BINS) $(PROGRAMS) $(HYGIENE_ASAN) $(EXAMPLES)
 	@SBX_BUILD=$(abspath $(B)) SBX_TOP=$(CURDIR) SBX_VARIANT=$(VARIANT) \
 		prove $(PROVEFLAGS) $(TESTS)
 
