@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define INTERPRETERS 5 /* that the kernel follows */
@@ -117,12 +118,29 @@ static bool may_without_us(const struct sbx_request *request)
 		return may(request->path, X_OK);
 	case SBX_OP_CREATE:
 	case SBX_OP_DELETE:
+	case SBX_OP_BIND:
 		return may_change_folder(request->path);
 	case SBX_OP_RENAME:
 		return may_change_folder(request->path) && may_change_folder(request->to);
 	default:
 		return true;
 	}
+}
+
+/*
+ * Landlock knows files, the engine names: a file that a rule names may have another name by now. We are
+ * under the same rules, and may try. (Not what opening could wait for, or be noticed by.)
+ */
+static bool kernel_lets(const struct sbx_request *request, mode_t mode)
+{
+	int flags = request->op == SBX_OP_WRITE ? O_WRONLY : O_RDONLY, fd;
+
+	if ((request->op != SBX_OP_READ && request->op != SBX_OP_WRITE) || !S_ISREG(mode))
+		return false;
+	fd = open(request->path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+	if (fd >= 0)
+		(void)close(fd);
+	return fd >= 0;
 }
 
 /* Default protections are not held by Landlock: what is refused for them alone is not refused. */
@@ -136,7 +154,10 @@ static int judge_request(struct launch_judge *judge)
 {
 	if (judge->request.op == SBX_OP_READ && !strcmp(judge->request.path, judge->own))
 		return 0;
-	return refuses(judge) && may_without_us(&judge->request) ? judge->verdict.error : 0;
+	return refuses(judge) && may_without_us(&judge->request) &&
+			       !kernel_lets(&judge->request, judge->at.mode)
+		       ? judge->verdict.error
+		       : 0;
 }
 
 static int judge_path(struct launch_judge *judge, enum sbx_op op)
@@ -271,14 +292,19 @@ static int judge_remove(const struct call *call)
 	return judge_path(call->judge, SBX_OP_DELETE);
 }
 
-/* From one place to the other. */
-static int judge_move(struct launch_judge *judge)
+static void ask_move(struct launch_judge *judge)
 {
 	judge->request = (struct sbx_request){ .op = SBX_OP_RENAME,
 					       .is_dir = S_ISDIR(judge->at.mode),
 					       .size = -1,
 					       .path = judge->at.path,
 					       .to = judge->to.path };
+}
+
+/* From one place to the other. */
+static int judge_move(struct launch_judge *judge)
+{
+	ask_move(judge);
 	return judge_request(judge);
 }
 
@@ -339,7 +365,9 @@ static int judge_link(const struct call *call)
 		return refused;
 	}
 	judge->at = from;
-	if (same_folder(judge->at.path, judge->to.path) || judge_move(judge) == 0)
+	ask_move(judge);
+	if (same_folder(judge->at.path, judge->to.path) || !refuses(judge) ||
+	    !may_change_folder(judge->to.path))
 		return 0;
 	sbx_refuse(&judge->verdict, SBX_CODE_REFER, SBX_NONE);
 	return judge->verdict.error;
@@ -370,31 +398,52 @@ static int judge_exec(const struct call *call)
 	return 0;
 }
 
-static bool take_address(const struct call *call, struct sbx_request *request)
+union address {
+	struct sockaddr any;
+	struct sockaddr_in four;
+	struct sockaddr_in6 six;
+	struct sockaddr_un file;
+	char bytes[sizeof(struct sockaddr_un) + 1];
+};
+
+static bool take_address(const struct call *call, union address *address)
 {
-	union {
-		struct sockaddr any;
-		struct sockaddr_in four;
-		struct sockaddr_in6 six;
-	} address = { .any.sa_family = AF_UNSPEC };
 	size_t len = (uint32_t)call->flags;
 
-	if (len < sizeof(address.four) ||
-	    launch_target_bytes(call->judge->thread, call->args[call->ask->path], &address,
-				len < sizeof(address) ? len : sizeof(address)) < 0)
-		return false;
-	if (address.any.sa_family == AF_INET) {
+	memset(address, 0, sizeof(*address));
+	return len > sizeof(sa_family_t) && len <= sizeof(address->file) &&
+	       launch_target_bytes(call->judge->thread, call->args[call->ask->path], address,
+				   len) == 0;
+}
+
+/* False for other families, and for what is too short. */
+static bool read_address(const union address *address, size_t len, struct sbx_request *request)
+{
+	if (address->any.sa_family == AF_INET && len >= sizeof(address->four)) {
 		request->addr.family = 4;
-		request->port = ntohs(address.four.sin_port);
-		memcpy(request->addr.bytes, &address.four.sin_addr, 4);
+		request->port = ntohs(address->four.sin_port);
+		memcpy(request->addr.bytes, &address->four.sin_addr, 4);
 		return true;
 	}
-	if (address.any.sa_family != AF_INET6 || len < sizeof(address.six) - sizeof(uint32_t))
+	if (address->any.sa_family != AF_INET6 || len < sizeof(address->six) - sizeof(uint32_t))
 		return false;
 	request->addr.family = 6;
-	request->port = ntohs(address.six.sin6_port);
-	memcpy(request->addr.bytes, &address.six.sin6_addr, 16);
+	request->port = ntohs(address->six.sin6_port);
+	memcpy(request->addr.bytes, &address->six.sin6_addr, 16);
 	return true;
+}
+
+/* A UNIX socket is made, like a file. */
+static int judge_socket(struct launch_judge *judge, const char *path)
+{
+	(void)snprintf(judge->given, sizeof(judge->given), "%s", path);
+	if (!*path ||
+	    launch_target_find(judge->thread, AT_FDCWD, path,
+			       SBX_RESOLVE_MISSING | SBX_RESOLVE_NOFOLLOW, 0, &judge->at) < 0)
+		return 0;
+	if (!is_missing(&judge->at) || is_nowhere(&judge->at) || is_no_name(path))
+		return 0;
+	return judge_path(judge, SBX_OP_BIND);
 }
 
 /*
@@ -415,10 +464,15 @@ static int judge_peer(const struct call *call, enum sbx_op op)
 {
 	struct launch_judge *judge = call->judge;
 	struct sbx_request *request = &judge->request;
+	union address address;
 	char text[64];
 
 	*request = (struct sbx_request){ .op = op, .size = -1 };
-	if (!take_address(call, request))
+	if (!take_address(call, &address))
+		return 0;
+	if (address.any.sa_family == AF_UNIX && op == SBX_OP_BIND)
+		return judge_socket(judge, address.file.sun_path);
+	if (!read_address(&address, (size_t)call->flags, request))
 		return 0;
 	(void)sbx_addr_format(&request->addr, text);
 	(void)snprintf(judge->given, sizeof(judge->given), "%s%s%s:%u",

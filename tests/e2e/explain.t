@@ -185,6 +185,15 @@ except OSError as e: pass'
 explained 'bind' "sbx: Cannot listen on '0.0.0.0:80': network access is disabled." \
 	'sbx:   Allowed addresses: loopback on port 0 or from 1024 up'
 
+inside "$PYTHON" -Ic 'import socket
+try: socket.socket(socket.AF_UNIX).bind("ro/socket")
+except OSError as e: print(e.errno)'
+explained 'a UNIX socket in a read-only place' "sbx: Cannot listen on 'ro/socket': path is read-only."
+inside "$PYTHON" -Ic 'import socket
+socket.socket(socket.AF_UNIX).bind("rw/socket")'
+says err '' 'and none in a writable one'
+rm -f rw/socket
+
 # -- what is not said
 silent() # NAME COMMAND...
 {
