@@ -7,6 +7,7 @@
  */
 #include "call.h"
 
+#include "birth.h"
 #include "explain.h"
 #include "libc.h"
 
@@ -37,8 +38,12 @@ int shim_fail(long result)
 
 static long ask(const struct shim_call *call)
 {
-	return shim_raw(call->number, call->args[0], call->args[1], call->args[2], call->args[3],
-			call->args[4], (long)SBX_ASK);
+	uint64_t before = shim_block_signals();
+	long result = shim_raw(call->number, call->args[0], call->args[1], call->args[2],
+			       call->args[3], call->args[4], (long)SBX_ASK);
+
+	shim_restore_signals(before);
+	return result;
 }
 
 long shim_ask(const struct shim_call *call, long result)
@@ -69,7 +74,7 @@ long shim_retry(long number, long a, long b, long c, long d, long e, long result
  * As glibc did until 2.40: whoever is cancelled while the call waits ends in the middle of it. Only
  * the call itself may stand between the two lines, because nothing would clean up after the rest.
  */
-static long cancellably(const struct shim_call *call, uint64_t word)
+static long cancellably(const struct shim_call *call)
 {
 	long result;
 	int type;
@@ -77,7 +82,7 @@ static long cancellably(const struct shim_call *call, uint64_t word)
 	if (pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type)) /* NOLINT(cert-pos47-c) */
 		type = PTHREAD_CANCEL_DEFERRED;
 	result = shim_raw(call->number, call->args[0], call->args[1], call->args[2], call->args[3],
-			  call->args[4], (long)word);
+			  call->args[4], (long)SBX_VOUCHER);
 	(void)pthread_setcanceltype(type, &type);
 	return result;
 }
@@ -85,10 +90,8 @@ static long cancellably(const struct shim_call *call, uint64_t word)
 static long vouch_cancellably(long number, long a, long b, long c, long d, long e)
 {
 	struct shim_call call = { number, { a, b, c, d, e } };
-	long result = cancellably(&call, SBX_VOUCHER);
+	long result = shim_ask(&call, cancellably(&call));
 
-	if (shim_is_refusal(result) && !(shim_explains() && shim_explain(&call, &result)))
-		result = cancellably(&call, SBX_ASK);
 	return shim_is_error(result) ? shim_fail(result) : result;
 }
 

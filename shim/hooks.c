@@ -6,6 +6,7 @@
  * called unlink the compiler would believe libc's header that the path is not NULL. None may call
  * what another row defines.
  */
+#include "birth.h"
 #include "call.h"
 #include "exec.h"
 #include "explain.h"

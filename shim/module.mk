@@ -26,7 +26,8 @@ $(B)/obj/shim/policy/%.o: policy/%.c GNUmakefile shim/module.mk
 # One name a line: what the library exports, also for the test that compares it with libc.
 $(B)/shim.names: shim/hooks.def shim/module.mk
 	@mkdir -p $(@D)
-	$(Q)$(CC) -E -P -x c -D'HOOK(t, n, ...)=@n' -D'LIST(n, k)=@n' $< | \
+	$(Q)$(CC) -E -P -x c -D'HOOK(t, n, ...)=@n' -D'LIST(n, k)=@n' \
+		-D'TWICE(n)=@n' $< | \
 		grep -o '@ *[A-Za-z_0-9]*' | tr -d '@ ' >$@
 
 $(B)/shim.map: $(B)/shim.names
