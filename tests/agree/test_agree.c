@@ -247,17 +247,13 @@ static bool is_explained(struct heard *heard, const struct one *one)
 	return found;
 }
 
-/*
- * What changes nothing, because both names are of one file, may seem to be refused by ordinary
- * permissions. Sockets have no words yet: they are made by bind(), which is asked about addresses.
- */
+/* What changes nothing, because both names are of one file, may seem to be refused by permissions. */
 static bool needs_words(const struct one *one, enum run_kind kind)
 {
 	bool idle = acts[one->spelled.what.act].op == SBX_OP_RENAME &&
 		    one->pictures[RUN_BARE] == world.picture;
 
-	return one->codes[RUN_BARE] == 0 && one->codes[kind] != 0 && !idle &&
-	       one->spelled.what.act != ACT_SOCKET;
+	return one->codes[RUN_BARE] == 0 && one->codes[kind] != 0 && !idle;
 }
 
 static void check_log(enum run_kind kind)

@@ -46,6 +46,8 @@ static inline void engine_ask(const struct sbx_image *image, const char *cwd, en
 		answer->op = SBX_OP_WRITE;
 	if (op == SBX_OP_READ && S_ISDIR(answer->at.mode))
 		answer->op = SBX_OP_LIST;
+	if (act == ACT_SOCKET)
+		answer->op = SBX_OP_BIND;
 	request.op = answer->op;
 	request.path = answer->at.path;
 	request.to = to ? answer->to.path : NULL;
