@@ -105,6 +105,12 @@ unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
  */
 int launch_filter_build_notify(const struct launch_wishes *wishes, struct launch_program *program);
 
+/*
+ * Base filter and notify filter in one, as the kernel would join their answers: half the time to load,
+ * and one program to run for each call. This is what runs with a listener have.
+ */
+int launch_filter_build_both(const struct launch_wishes *wishes, struct launch_program *program);
+
 /* What the generator made of the table. */
 extern const struct sock_fprog launch_filter_listening;
 extern const struct sock_fprog launch_filter_standalone;

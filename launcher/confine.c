@@ -61,10 +61,7 @@ static int enforce_landlock(struct launch *launch, struct launch_error *error)
 	return failed;
 }
 
-/*
- * The listener first: the base filter forbids making one. Where there can be none, inside another
- * sandbox, the base filter refuses by itself.
- */
+/* Where nobody can listen, inside another sandbox, the base filter refuses by itself. */
 static int enforce_filters(const struct launch *launch, int *listener, struct launch_error *error)
 {
 	*listener = launch_listen_install(&launch->wishes);
@@ -72,7 +69,7 @@ static int enforce_filters(const struct launch *launch, int *listener, struct la
 	    *listener != -ENOSYS)
 		return launch_fail(error, -*listener, "cannot make a listener: %s",
 				   strerror(-*listener));
-	return launch_filter_load(launch->image, *listener >= 0, error);
+	return *listener >= 0 ? 0 : launch_filter_load(launch->image, false, error);
 }
 
 static void close_between(unsigned int first, unsigned int end)

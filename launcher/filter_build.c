@@ -36,10 +36,11 @@ struct build {
 	enum {
 		STANDALONE, /* the base filter, which refuses by itself */
 		LISTENING, /* the base filter before a notify filter, which refuses in words */
-		NOTIFY
+		NOTIFY,
+		BOTH /* these two in one: whatever passes the first is for the second to judge */
 	} role;
 	const bool *loosened; /* or NULL */
-	const struct launch_wishes *wishes; /* of NOTIFY */
+	const struct launch_wishes *wishes; /* of NOTIFY and BOTH */
 	struct launch_program *program;
 };
 
@@ -50,7 +51,7 @@ static uint32_t base_action(const struct build *build, enum launch_verdict verdi
 	case CALL_ALLOW:
 		return SECCOMP_RET_ALLOW;
 	case CALL_REFUSE:
-		return build->role == LISTENING ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EPERM;
+		return build->role == STANDALONE ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW;
 	case CALL_EOPNOTSUPP:
 		return SECCOMP_RET_ERRNO | EOPNOTSUPP;
 	case CALL_ENOSYS:
@@ -104,11 +105,15 @@ static uint32_t notify_action(const struct build *build, const struct launch_cal
 
 static uint32_t call_action(const struct build *build, const struct launch_call *call, size_t i)
 {
+	uint32_t action = SECCOMP_RET_ALLOW;
+
 	if (build->role == NOTIFY)
 		return notify_action(build, call, i);
-	if (build->loosened && build->loosened[i])
-		return SECCOMP_RET_ALLOW;
-	return call->verdict == CALL_ARGS ? mark(i) : base_action(build, call->verdict);
+	if (!build->loosened || !build->loosened[i])
+		action = call->verdict == CALL_ARGS ? mark(i) : base_action(build, call->verdict);
+	if (build->role == BOTH && action == SECCOMP_RET_ALLOW)
+		action = notify_action(build, call, i);
+	return action;
 }
 
 /* Numbers from 'first' up to the next range. */
@@ -232,13 +237,23 @@ static size_t count_tests(const struct launch_rule *rule)
 	return count;
 }
 
-static uint32_t outcome_action(const struct build *build, enum launch_outcome outcome)
+/* Whatever its arguments are, somebody is asked about the call. */
+static bool is_asked(const struct build *build, enum launch_call_index call)
 {
+	return build->role == BOTH && (build->wishes->denied[call] || launch_call_is_birth(call));
+}
+
+static uint32_t outcome_action(const struct build *build, const struct launch_rule *rule)
+{
+	bool passes = rule->outcome == ARG_ALLOW, refuses = rule->outcome == ARG_REFUSE;
+
 	if (build->role == NOTIFY)
-		return outcome == ARG_REFUSE ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
-	if (outcome == ARG_ALLOW || (outcome == ARG_REFUSE && build->role == LISTENING))
-		return SECCOMP_RET_ALLOW;
-	return SECCOMP_RET_ERRNO | (outcome == ARG_REFUSE ? EPERM : (uint32_t)outcome);
+		return refuses ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
+	if (refuses && build->role != STANDALONE)
+		return build->role == BOTH ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
+	if (passes)
+		return is_asked(build, rule->call) ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
+	return SECCOMP_RET_ERRNO | (refuses ? EPERM : (uint32_t)rule->outcome);
 }
 
 /* A test that fails jumps over the rule's other tests and its answer, to the next rule. */
@@ -256,7 +271,7 @@ static void append_rule(const struct build *build, const struct launch_rule *rul
 		emit(program, BPF_JMP | BPF_JEQ | BPF_K, test->value, test->equal ? 0 : past,
 		     test->equal ? past : 0);
 	}
-	emit(program, BPF_RET | BPF_K, outcome_action(build, rule->outcome), 0, 0);
+	emit(program, BPF_RET | BPF_K, outcome_action(build, rule), 0, 0);
 }
 
 unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
@@ -329,24 +344,28 @@ static void append_governed(const struct build *build, size_t tail)
 	emit(build->program, BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF, 0, 0);
 }
 
+/* What has passed the rules since 'from' is judged by its kind, too. */
+static void append_kinds(const struct build *build, uint32_t from)
+{
+	struct launch_program *program = build->program;
+	uint32_t kinds = program->len;
+
+	for (uint32_t i = from; i < kinds; i++)
+		if (program->code[i].code == (BPF_RET | BPF_K) &&
+		    program->code[i].k == SECCOMP_RET_ALLOW)
+			program->code[i] =
+				(struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, kinds - i - 1);
+	program->len += launch_filter_sockets(build->wishes, program->code + kinds);
+}
+
 /* All rules about a call; the last of them has no tests, or the program would run on. */
-static int append_tail(const struct build *build, size_t call)
+static int append_rules(const struct build *build, size_t call)
 {
 	struct launch_program *program = build->program;
 	size_t count;
 	const struct launch_rule *rules = launch_rules(&count);
 	bool ended = false;
 
-	if (program->len + TAIL_MOST > BPF_MAXINSNS)
-		return -E2BIG;
-	if (call >= TAIL_GOVERNED) {
-		append_governed(build, call);
-		return 0;
-	}
-	if (build->role == NOTIFY && makes_sockets(call)) {
-		program->len += launch_filter_sockets(build->wishes, program->code + program->len);
-		return 0;
-	}
 	for (size_t i = 0; i < count; i++) {
 		if ((size_t)rules[i].call != call)
 			continue;
@@ -356,6 +375,28 @@ static int append_tail(const struct build *build, size_t call)
 		ended = count_tests(&rules[i]) == 0;
 	}
 	return ended ? 0 : -EINVAL;
+}
+
+static int append_tail(const struct build *build, size_t call)
+{
+	struct launch_program *program = build->program;
+	uint32_t from = program->len;
+	int error = 0;
+
+	if (program->len + TAIL_MOST > BPF_MAXINSNS)
+		return -E2BIG;
+	if (call >= TAIL_GOVERNED) {
+		append_governed(build, call);
+		return 0;
+	}
+	if (build->role != NOTIFY || !makes_sockets(call))
+		error = append_rules(build, call);
+	if (error || build->role < NOTIFY || !makes_sockets(call))
+		return error;
+	if (program->len + TAIL_MOST > BPF_MAXINSNS)
+		return -E2BIG;
+	append_kinds(build, from);
+	return 0;
 }
 
 static bool is_mark(const struct sock_filter *at)
@@ -402,6 +443,16 @@ int launch_filter_build(bool listening, const bool *loosened, struct launch_prog
 int launch_filter_build_notify(const struct launch_wishes *wishes, struct launch_program *program)
 {
 	const struct build build = { .role = NOTIFY, .wishes = wishes, .program = program };
+	int error = build_tree(&build);
+
+	return error ? error : attach_tails(&build);
+}
+
+int launch_filter_build_both(const struct launch_wishes *wishes, struct launch_program *program)
+{
+	const struct build build = {
+		.role = BOTH, .loosened = wishes->allowed, .wishes = wishes, .program = program
+	};
 	int error = build_tree(&build);
 
 	return error ? error : attach_tails(&build);

@@ -50,7 +50,7 @@ int launch_listen_install(const struct launch_wishes *wishes)
 	struct launch_program built;
 	struct sock_fprog program = { .filter = built.code };
 	unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
-	int failed = launch_filter_build_notify(wishes, &built);
+	int failed = launch_filter_build_both(wishes, &built);
 	long fd;
 
 	if (failed)

@@ -22,8 +22,8 @@
 #include <pthread.h>
 
 /*
- * Puts the notify filter on the calling thread. Returns the listener's descriptor, or a negative
- * errno: -EBUSY or -EPERM inside another sandbox, which has one already.
+ * Puts base filter and notify filter on the calling thread. Returns the listener's descriptor, or a
+ * negative errno: -EBUSY or -EPERM inside another sandbox, which has one already.
  */
 int launch_listen_install(const struct launch_wishes *wishes);
 

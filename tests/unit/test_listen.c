@@ -36,6 +36,8 @@ struct pair {
 	struct sock_fprog notify;
 	struct launch_program built;
 	struct sock_fprog base;
+	struct launch_program joined;
+	struct sock_fprog both;
 };
 
 static struct pair *pair; /* that is tested */
@@ -56,6 +58,20 @@ static void make_pair(const char *what, const char *policy)
 	if (launch_filter_build(true, pair->wishes.allowed, &pair->built) < 0)
 		BAIL_OUT("%s: no base filter", what);
 	pair->base = (struct sock_fprog){ pair->built.len, pair->built.code };
+	memset(&pair->joined, 0xff, sizeof(pair->joined));
+	if (launch_filter_build_both(&pair->wishes, &pair->joined) < 0)
+		BAIL_OUT("%s: no filter of both", what);
+	pair->both = (struct sock_fprog){ pair->joined.len, pair->joined.code };
+}
+
+static size_t disjoined; /* answers of both in one that are not those of the two */
+
+/* What the kernel makes of two filters' answers: the base filter's, unless it passes. */
+static void compare(const struct seccomp_data *data)
+{
+	uint32_t base = bpf_run(&pair->base, data), notify = bpf_run(&pair->notify, data);
+
+	disjoined += bpf_run(&pair->both, data) != (base == ALLOWED ? notify : base);
 }
 
 static uint32_t ask(const struct sock_fprog *program, int number, const uint64_t args[6])
@@ -64,6 +80,7 @@ static uint32_t ask(const struct sock_fprog *program, int number, const uint64_t
 
 	for (size_t i = 0; args && i < 6; i++)
 		data.args[i] = args[i];
+	compare(&data);
 	return bpf_run(program, &data);
 }
 
@@ -300,16 +317,31 @@ static void test_shape(void)
 	ok(bpf_is_sound(&pair->notify), "%s: the program of %u instructions is well formed",
 	   pair->what, pair->notify.len);
 	skip(!kernel_takes(&(struct sock_fprog){ 1, nothing }), 1, "no filter can be loaded here");
-	ok(kernel_takes(&pair->notify), "%s: and the kernel takes it", pair->what);
+	ok(kernel_takes(&pair->notify) && kernel_takes(&pair->both),
+	   "%s: and the kernel takes it, alone and in one with the base filter", pair->what);
 	end_skip;
+}
+
+static void test_foreign(void)
+{
+	static const uint32_t foreign[] = { AUDIT_ARCH_I386, AUDIT_ARCH_AARCH64, 0 };
+
+	for (size_t i = 0; i < COUNT(foreign); i++)
+		for (int number = 0; number < 600; number++)
+			compare(&(struct seccomp_data){ .nr = number, .arch = foreign[i] });
 }
 
 static void test_pair(const char *what, const char *policy)
 {
 	make_pair(what, policy);
+	disjoined = 0;
 	test_shape();
 	test_rows();
 	test_strangers();
+	test_foreign();
+	ok(bpf_is_sound(&pair->both), "%s: both in one, of %u instructions, is well formed", what,
+	   pair->both.len);
+	cmp_ok(disjoined, "==", 0, "%s: and answers as the two would", what);
 }
 
 /* By hand: a slip in syscalls.def must not be a slip in its test. */
@@ -381,6 +413,7 @@ static uint32_t ask_from(uint64_t from, int number, const uint64_t args[6])
 
 	for (size_t i = 0; i < 6; i++)
 		data.args[i] = args[i];
+	compare(&data);
 	return bpf_run(&pair->notify, &data);
 }
 
@@ -442,6 +475,7 @@ static void test_governed(const char *what)
 					  HIGH | O_WRONLY };
 	size_t count, rows = 0;
 
+	disjoined = 0;
 	(void)launch_calls(&count);
 	for (size_t i = 0; i < count; i++)
 		rows += launch_call_path((enum launch_call_index)i)->act != SBX_ACT_NOTHING;
@@ -453,6 +487,7 @@ static void test_governed(const char *what)
 			bad += try_words(row, flags[i]);
 		cmp_ok(bad, "==", 0, "%s: %s by word, place and flags", what, governed[row].name);
 	}
+	cmp_ok(disjoined, "==", 0, "%s: in one filter, too", what);
 }
 
 /* A policy that allows, denies, or does both to everything that can be. */
