@@ -69,8 +69,9 @@ struct launch_program {
 };
 
 /*
- * Builds the base filter. loosened[i] says that row i is allowed whatever it says;
- * NULL loosens nothing. 'program' is undefined on failure.
+ * Builds the base filter; 'listening' says that a notify filter follows: what is refused passes then,
+ * and is refused there, in words. loosened[i] says that row i is allowed whatever it says; NULL loosens
+ * nothing. 'program' is undefined on failure.
  */
 int launch_filter_build(bool listening, const bool *loosened, struct launch_program *program);
 
@@ -110,9 +111,5 @@ int launch_filter_build_notify(const struct launch_wishes *wishes, struct launch
  * and one program to run for each call. This is what runs with a listener have.
  */
 int launch_filter_build_both(const struct launch_wishes *wishes, struct launch_program *program);
-
-/* What the generator made of the table. */
-extern const struct sock_fprog launch_filter_listening;
-extern const struct sock_fprog launch_filter_standalone;
 
 #endif

@@ -69,7 +69,7 @@ static int enforce_filters(const struct launch *launch, int *listener, struct la
 	    *listener != -ENOSYS)
 		return launch_fail(error, -*listener, "cannot make a listener: %s",
 				   strerror(-*listener));
-	return *listener >= 0 ? 0 : launch_filter_load(launch->image, false, error);
+	return *listener >= 0 ? 0 : launch_filter_load(launch->image, error);
 }
 
 static void close_between(unsigned int first, unsigned int end)

@@ -155,7 +155,7 @@ int launch_try_seccomp(struct launch_finding *found)
 		return launch_probe_failed(found, "seccomp");
 	if (syscall(SYS_getsid, 0) != -1 || errno != EDOM)
 		return launch_probe_wrong(found, "a filter was taken, but does not hold");
-	if (load(0, launch_filter_program(false)) < 0)
+	if (load(0, &launch_filter_standalone) < 0)
 		return launch_probe_failed(found, "seccomp, with the filter of a run");
 	if (syscall(SYS_keyctl, -1, 0, 0, 0, 0) != -1 || errno != EPERM)
 		return launch_probe_wrong(found,

@@ -33,11 +33,6 @@ static const enum launch_call_index needed[] = { LAUNCH_CALL_execve, LAUNCH_CALL
 						 LAUNCH_CALL_close_range, LAUNCH_CALL_write,
 						 LAUNCH_CALL_exit_group };
 
-const struct sock_fprog *launch_filter_program(bool listening)
-{
-	return listening ? &launch_filter_listening : &launch_filter_standalone;
-}
-
 /* "policy.ini:4: " and the sentence. */
 __attribute__((format(printf, 2, 3))) static int complain(const struct wish *wish,
 							  const char *format, ...)
@@ -184,10 +179,10 @@ static int load(const struct sock_fprog *program, struct launch_error *error)
 	return launch_fail(error, errno, "cannot load the seccomp filter: %s", strerror(errno));
 }
 
-static int load_loosened(bool listening, const bool *loosened, struct launch_error *error)
+static int load_loosened(const bool *loosened, struct launch_error *error)
 {
 	struct launch_program program;
-	int failed = launch_filter_build(listening, loosened, &program);
+	int failed = launch_filter_build(false, loosened, &program);
 
 	if (failed < 0)
 		return launch_fail(error, -failed, "cannot build the seccomp filter: %s",
@@ -240,16 +235,16 @@ static bool any(const bool *marked)
 	return false;
 }
 
-int launch_filter_load(const struct sbx_image *image, bool listening, struct launch_error *error)
+int launch_filter_load(const struct sbx_image *image, struct launch_error *error)
 {
 	struct launch_wishes wishes;
 	int failed = launch_filter_wishes(image, &wishes, error);
 
 	if (failed < 0)
 		return failed;
-	failed = any(wishes.allowed) ? load_loosened(listening, wishes.allowed, error)
-				     : load(launch_filter_program(listening), error);
-	if (failed < 0 || listening)
+	failed = any(wishes.allowed) ? load_loosened(wishes.allowed, error)
+				     : load(&launch_filter_standalone, error);
+	if (failed < 0)
 		return failed;
 	return any(wishes.denied) || wishes.no_udp ? load_denied(&wishes, error) : 0;
 }

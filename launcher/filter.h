@@ -2,8 +2,9 @@
 /*
  * The base seccomp filter: an allow-list made from syscalls.def.
  *
- * The usual variants are compiled to BPF when sbx is built and only loaded here. [syscalls] deny adds
- * a small filter; allow builds the base filter anew with libseccomp.
+ * Where somebody listens it is one program with the notify filter (listen.h). The one that stands
+ * alone is compiled to BPF when sbx is built and only loaded here: [syscalls] deny adds a small
+ * filter, allow builds it anew.
  */
 #ifndef SBX_LAUNCH_FILTER_H
 #define SBX_LAUNCH_FILTER_H
@@ -13,17 +14,16 @@
 #include <linux/filter.h>
 
 /*
- * Loads the base filter on the calling thread, which must have no_new_privs. 'listening' says that a
- * notify filter follows: refused calls of the EPERM class, and what [syscalls] denies, then pass here
- * and are refused there, in words; without one they are refused here.
+ * Loads the base filter on the calling thread, which must have no_new_privs, for a run without a
+ * listener: it refuses by itself.
  */
-int launch_filter_load(const struct sbx_image *image, bool listening, struct launch_error *error);
+int launch_filter_load(const struct sbx_image *image, struct launch_error *error);
 
 /* Checks [syscalls] before anything runs: names, groups, and what may be loosened. */
 int launch_filter_check(const struct sbx_image *image, struct launch_error *error);
 
-/* The built-in programs, for tests and --doctor. */
-const struct sock_fprog *launch_filter_program(bool listening);
+/* The built-in program of it, for --doctor too. */
+extern const struct sock_fprog launch_filter_standalone;
 
 /* Rows of syscalls.def. */
 enum launch_verdict {

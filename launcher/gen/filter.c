@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Build tool: prints the base filter in its two variants, as C. Runs on the machine that builds, and
- * makes the filter of that machine's architecture.
+ * Build tool: prints the base filter that stands alone, as C. Runs on the machine that builds, and makes
+ * the filter of that machine's architecture.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "calls.h"
 
-static int print_program(const char *name, bool listening)
+static int print_program(const char *name)
 {
 	static struct launch_program program;
-	int error = launch_filter_build(listening, NULL, &program);
+	int error = launch_filter_build(false, NULL, &program);
 
 	if (error) {
 		fprintf(stderr, "filter: cannot build '%s': %s\n", name, strerror(-error));
@@ -30,7 +30,7 @@ static int print_program(const char *name, bool listening)
 int main(void)
 {
 	puts("/* Made from syscalls.def by gen/filter.c. */\n#include \"calls.h\"");
-	if (print_program("listening", true) || print_program("standalone", false))
+	if (print_program("standalone"))
 		return 1;
 	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

@@ -178,7 +178,7 @@ static void deadly_memfd(void)
 static void base_filter(void)
 {
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, launch_filter_program(false)) < 0)
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &launch_filter_standalone) < 0)
 		_exit(BROKEN);
 }
 

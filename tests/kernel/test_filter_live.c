@@ -46,6 +46,20 @@ enum {
 static bool as_user; /* children give up root */
 static const struct sbx_image *image; /* the policy that children load */
 
+/* The half of a run's filter that comes before somebody is asked. */
+static int load_listening(void)
+{
+	static struct launch_program built;
+	static struct launch_wishes wishes;
+	struct launch_error error;
+
+	if (launch_filter_wishes(image, &wishes, &error) < 0 ||
+	    launch_filter_build(true, wishes.allowed, &built) < 0)
+		return -1;
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0,
+			    &(struct sock_fprog){ built.len, built.code });
+}
+
 /* In the child: another user, no new privileges, the filter. */
 static void confine(int filter)
 {
@@ -56,7 +70,7 @@ static void confine(int filter)
 	if (filter == NATIVE)
 		return;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    launch_filter_load(image, filter == LISTENING, &error) < 0)
+	    (filter == LISTENING ? load_listening() : launch_filter_load(image, &error)) < 0)
 		_exit(255);
 }
 
