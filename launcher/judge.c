@@ -483,7 +483,7 @@ static int judge_peer(const struct call *call, enum sbx_op op)
 	return judge->verdict.allowed ? 0 : judge->verdict.error;
 }
 
-static int judge(const struct call *call)
+static int judge_act(const struct call *call)
 {
 	switch ((enum sbx_act)call->ask->act) {
 	case SBX_ACT_OPEN:
@@ -519,28 +519,28 @@ static int judge(const struct call *call)
 	return 0;
 }
 
-int launch_judge_call(struct launch_judge *work, enum launch_call_index index,
+int launch_judge_call(struct launch_judge *judge, enum launch_call_index call,
 		      const struct seccomp_data *data, pid_t thread)
 {
-	const struct sbx_path_call *ask = launch_call_path(index);
+	const struct sbx_path_call *ask = launch_call_path(call);
 	uint64_t args[6];
-	struct call call = { .judge = work, .ask = ask, .args = args };
+	struct call asked = { .judge = judge, .ask = ask, .args = args };
 	size_t count;
 	int refused;
 
 	for (int i = 0; i < 6; i++)
 		args[i] = data->args[i];
 	if (ask->flags >= 0)
-		call.flags = (uint32_t)args[ask->flags];
-	work->thread = thread;
-	refused = judge(&call);
+		asked.flags = (uint32_t)args[ask->flags];
+	judge->thread = thread;
+	refused = judge_act(&asked);
 	if (refused)
-		work->report =
-			(struct sbx_report){ .image = work->image,
-					     .request = &work->request,
-					     .verdict = &work->verdict,
-					     .given = work->given,
-					     .given_to = work->request.to ? work->given_to : NULL,
-					     .syscall = launch_calls(&count)[index].name };
+		judge->report =
+			(struct sbx_report){ .image = judge->image,
+					     .request = &judge->request,
+					     .verdict = &judge->verdict,
+					     .given = judge->given,
+					     .given_to = judge->request.to ? judge->given_to : NULL,
+					     .syscall = launch_calls(&count)[call].name };
 	return refused;
 }

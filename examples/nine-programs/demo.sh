@@ -27,7 +27,7 @@ try() # NAME COMMAND...
 		return
 	fi
 	words=$(sbx-launch -q -p policy.ini -- "${@:2}" 2>&1 >/dev/null | grep '^sbx: ')
-	same=$(sed 's/Tried by .* with .*/Tried by/' <<<"$words")
+	same=${words/Tried by*with [a-z0-9]*./Tried by}
 	count=$((count + 1))
 	if [ -z "$first" ]; then
 		first=$same

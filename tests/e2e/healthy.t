@@ -3,6 +3,7 @@
 #
 # A healthy start is silent: under its own profile, with nothing but a workspace, no program hears of a
 # refusal; with the shim, without it, and with everything explained.
+# shellcheck disable=SC2016 # what others shall expand
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . "${SBX_TOP:-.}/tests/e2e/lib.sh"
