@@ -27,7 +27,8 @@ try() # NAME COMMAND...
 		return
 	fi
 	words=$(sbx-launch -q -p policy.ini -- "${@:2}" 2>&1 >/dev/null | grep '^sbx: ')
-	same=${words/Tried by*with [a-z0-9]*./Tried by}
+	# shellcheck disable=SC2001 # a line of several
+	same=$(sed 's/Tried by .* with .*/Tried by/' <<<"$words")
 	count=$((count + 1))
 	if [ -z "$first" ]; then
 		first=$same
