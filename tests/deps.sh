@@ -41,6 +41,10 @@ bench command    hyperfine    hyperfine
 bench command    valgrind     valgrind
 bench command    bwrap        bubblewrap
 bench command    firejail     firejail
+bench command    strace       strace
+bench command    python3      python3
+bench command    node         nodejs
+bench command    git          git
 '
 
 is_there()

@@ -9,7 +9,8 @@ FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 include $(wildcard tests/*/module.mk)
 HELP_SRC  := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(ATTACK_SRC) tests/attack/evil.c \
-	tests/shim/% tests/agree/actor.c tests/probe/% $(HYGIENE_SRC),$(wildcard tests/*/*.c))
+	tests/shim/% tests/agree/actor.c tests/probe/% $(HYGIENE_SRC) \
+	tests/bench/calls.c tests/bench/under.c,$(wildcard tests/*/*.c))
 TEST_SRC  := $(filter-out $(SHIM_TEST_SRC),$(TEST_SRC))
 
 # What these ask of the kernel takes minutes under a sanitizer; their code is in unit tests too.
@@ -28,7 +29,7 @@ PROGRAMS := $(SHIM_TESTS) $(ATTACKS) $(ACTORS) $(PROBES) $(HYGIENE)
 PROVEFLAGS   ?= --jobs $(JOBS)
 FUZZ_SECONDS ?= 60
 
-.PHONY: check agree asan fuzz fuzz-run bench lint everything tidy
+.PHONY: check agree asan fuzz fuzz-run lint everything tidy
 
 $(call objects,$(wildcard tests/*/*.c)): FLAGS := -Itests/libtap
 
@@ -64,14 +65,6 @@ fuzz: ## run each fuzzer for FUZZ_SECONDS (60)
 fuzz-run: $(FUZZ_BINS) $(B)/policy.dict
 	@tests/fuzz/run.sh $(B) $(FUZZ_SECONDS) $(notdir $(FUZZ_BINS))
 
-bench: ## measure: verdicts, load times, image sizes
-	$(call need,build bench)
-	@$(MAKE) all $(BENCH_BINS)
-	@export SBX_BUILD=$(abspath $(B)) SBX_TOP=$(CURDIR); \
-	for program in $(BENCH_BINS) $(wildcard tests/bench/*.sh); do \
-		echo "== $${program##*/}"; $$program || exit; \
-	done
-
 lint: ## warnings as errors, may-use proof, layout, analyzers
 	$(call need,build lint)
 	@$(MAKE) VARIANT=lint-gcc everything
@@ -95,7 +88,7 @@ lint: ## warnings as errors, may-use proof, layout, analyzers
 # All that can be compiled; the fuzzers only link where clang instruments them.
 everything: all $(TEST_BINS) $(PROGRAMS) $(BENCH_BINS) $(EXAMPLES)
 everything: $(call objects,$(FUZZ_SRC))
-everything: $(B)/lib/libsbx-eval.a
+everything: $(BENCH_CALLS) $(B)/lib/libsbx-eval.a
 
 tidy: $(C_FILES:%=$(B)/tidy/%)
 $(B)/tidy/%: % .clang-tidy $(H_FILES) $(wildcard */*.def)
