@@ -96,7 +96,8 @@ def call_bars(samples):
             wanted = [("sbx", "bare", 1.5), ("sbx, asking", "bare", 9)]
         else:
             gaps = [a - b for a, b in zip(of["sbx"], of["bare"])]
-            yield f"{what}: ns over bare", 1, gaps, min(of["sbx"]) - min(of["bare"]), 25
+            alone = f" (the filter: {min(of['filter']) - min(of['bare']):.1f})" if "filter" in of else ""
+            yield f"{what}: ns over bare{alone}", 1, gaps, min(of["sbx"]) - min(of["bare"]), 25
             wanted = [("sbx", "filter", 1.03)]
         for case, base, most in wanted:
             if case in of and base in of:
@@ -163,6 +164,14 @@ def compare(of, base, most):
     return [f"{value:.3f} ({low:.3f}–{high:.3f})", verdict(value, (low, high), most)]
 
 
+def compare_inside(of, base, launch):
+    """As if it had been started before: how much of a difference is the launch."""
+    if base not in of or "sbx" not in of or base not in launch or "sbx" not in launch:
+        return ""
+    ours, theirs = median(launch["sbx"]), median(launch[base])
+    return f"{median((a - ours) / (b - theirs) for a, b in zip(of['sbx'], of[base])):.3f}"
+
+
 def workload_chart(samples, note, name):
     bars = []
     for what, of in samples.items():
@@ -181,17 +190,24 @@ def workload_chart(samples, note, name):
     chart.write(name)
 
 
+def milliseconds(of):
+    return [f"{median(of[case]) * 1000:.1f}" if case in of else "" for case in ("bare", "bwrap", "sbx")]
+
+
 def workloads(samples, folder):
     note = machine(len(next(iter(samples.values()))["bare"]))
     head = ["ms, median", "bare", "bwrap", "sbx"]
     for base, most in WORKLOAD_BARS:
         head += [f"sbx / {base} (95 %)", f"at most {most:.2f}"]
+    head += [f"less launch: / {base}" for base, _ in WORKLOAD_BARS]
+    launch = samples.pop("launch", {})
     rows = []
     for what, of in samples.items():
-        row = [what] + [f"{median(of[c]) * 1000:.1f}" if c in of else "" for c in ("bare", "bwrap", "sbx")]
+        row = [what, *milliseconds(of)]
         for base, most in WORKLOAD_BARS:
             row += compare(of, base, most)
-        rows.append(row)
+        rows.append(row + [compare_inside(of, base, launch) for base, _ in WORKLOAD_BARS])
+    rows.append(["launch of true", *milliseconds(launch)] + [""] * (len(head) - 4))
     print_table(head, rows)
     with open(f"{folder}/workloads.md", "w", encoding="utf-8") as file:
         file.write(markdown(head, rows) + "\n" + note + ".\n")

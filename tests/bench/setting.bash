@@ -51,6 +51,7 @@ plan()
 # measure NAME ROUNDS [--reported]
 measure()
 {
-	"${clean[@]}" "$python" -B "$here/rounds.py" "${@:3}" "$2" "$dir/plan" >"$dir/samples"
+	"${clean[@]}" SBX_BENCH_PATIENCE="${SBX_BENCH_PATIENCE:-60}" \
+		"$python" -B "$here/rounds.py" "${@:3}" "$2" "$dir/plan" >"$dir/samples"
 	"$python" -B "$here/figures.py" "$1" "$dir/samples" "$charts"
 }

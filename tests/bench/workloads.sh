@@ -82,6 +82,7 @@ END
 make_repository "$dir/work/repository"
 make_sources "$dir/work/sources"
 
+add launch "$dir/work" /bin/true
 add 'python, 60 imports' "$dir/work" "$python" -c "import $modules"
 add 'node start' "$dir/work" "$(command -v node)" -e 0
 add 'git status' "$dir/work/repository" git status
