@@ -403,7 +403,7 @@ union address {
 	struct sockaddr_in four;
 	struct sockaddr_in6 six;
 	struct sockaddr_un file;
-	char bytes[sizeof(struct sockaddr_un) + 1];
+	char bytes[sizeof(struct sockaddr_storage) + 1]; /* what the kernel takes, and a 0 */
 };
 
 static bool take_address(const struct call *call, union address *address)
@@ -411,7 +411,7 @@ static bool take_address(const struct call *call, union address *address)
 	size_t len = (uint32_t)call->flags;
 
 	memset(address, 0, sizeof(*address));
-	return len > sizeof(sa_family_t) && len <= sizeof(address->file) &&
+	return len > sizeof(sa_family_t) && len < sizeof(address->bytes) &&
 	       launch_target_bytes(call->judge->thread, call->args[call->ask->path], address,
 				   len) == 0;
 }
@@ -471,7 +471,9 @@ static int judge_peer(const struct call *call, enum sbx_op op)
 	if (!take_address(call, &address))
 		return 0;
 	if (address.any.sa_family == AF_UNIX && op == SBX_OP_BIND)
-		return judge_socket(judge, address.file.sun_path);
+		return call->flags > sizeof(address.file)
+			       ? 0
+			       : judge_socket(judge, address.file.sun_path);
 	if (!read_address(&address, (size_t)call->flags, request))
 		return 0;
 	(void)sbx_addr_format(&request->addr, text);

@@ -177,6 +177,11 @@ s = socket.socket(socket.AF_INET6)
 try: s.connect(("::1", 80))
 except OSError as e: pass'
 explained 'connect by IPv6' "sbx: Cannot connect to '[::1]:80': network access is disabled."
+inside "$PYTHON" -Ic 'import ctypes, socket, struct
+storage = struct.pack("=H", socket.AF_INET) + struct.pack(">H", 9) + bytes([127, 0, 0, 2]) + bytes(120)
+s = socket.socket()
+ctypes.CDLL(None).connect(s.fileno(), storage, len(storage))'
+explained 'connect with room for any address' "sbx: Cannot connect to '127.0.0.2:9': network access is disabled."
 inside busybox wget -O - http://127.0.0.1:9/
 explained 'connect by a static program' "sbx: Cannot connect to '127.0.0.1:9': network access is disabled."
 inside "$PYTHON" -Ic 'import socket
