@@ -32,8 +32,10 @@ static enum launch_binary read_parts(int fd, const Elf64_Ehdr *head, char runner
 			continue;
 		if (part.p_filesz >= BINARY_START ||
 		    pread(fd, runner, part.p_filesz, (off_t)part.p_offset) !=
-			    (ssize_t)part.p_filesz)
+			    (ssize_t)part.p_filesz) {
+			runner[0] = '\0'; /* a part of a path is none */
 			return BINARY_UNKNOWN;
+		}
 		runner[part.p_filesz] = '\0';
 		return BINARY_DYNAMIC;
 	}
