@@ -88,15 +88,6 @@ void launch_listen_init(struct launch_listen *listen, const struct launch_listen
 			    (uint64_t)SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 }
 
-void launch_listen_done(struct launch_listen *listen)
-{
-	free(listen->births);
-	free(listen->waiting);
-	if (listen->with.fd >= 0)
-		(void)close(listen->with.fd);
-	*listen = (struct launch_listen){ .with.fd = -1, .wake = -1 };
-}
-
 /* The loop's times have changed. */
 static void rouse(const struct launch_listen *listen)
 {

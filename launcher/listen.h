@@ -55,8 +55,8 @@ struct launch_listen {
 	size_t waiting_cap;
 };
 
+/* For the rest of the process: receivers may look at it to the end. */
 void launch_listen_init(struct launch_listen *listen, const struct launch_listen_setup *setup);
-void launch_listen_done(struct launch_listen *listen);
 /*
  * Starts the receivers, once there is a first question: listen->wake is to be waited for from now on.
  * They end by themselves when nobody is left who could ask.
