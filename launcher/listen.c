@@ -358,6 +358,7 @@ static int take(const struct launch_listen *listen, struct seccomp_notif *asked)
 }
 
 /* Newer than the system's headers. */
+#define KEEP_POLICY 0x08 /* SCHED_FLAG_KEEP_POLICY */
 struct sched_attributes {
 	uint32_t size;
 	uint32_t policy;
@@ -371,11 +372,14 @@ struct sched_attributes {
 
 /*
  * A call that is not received yet is interrupted by signals. Who runs in short slices is let run soon
- * (6.12+); that is all that can be done without privileges.
+ * (6.12+); that is all that can be done without privileges. How nice the run is meant to be stays.
  */
 static void hurry(void)
 {
-	struct sched_attributes attributes = { .size = sizeof(attributes), .runtime = 100000 };
+	struct sched_attributes attributes = { .size = sizeof(attributes),
+					       .flags = KEEP_POLICY,
+					       .nice = getpriority(PRIO_PROCESS, 0),
+					       .runtime = 100000 };
 
 	(void)syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
