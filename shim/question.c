@@ -31,7 +31,6 @@ static const struct row {
 struct tried {
 	const struct row *row;
 	const struct shim_call *call;
-	long error;
 };
 
 static const struct row *find_row(long number)
@@ -218,7 +217,7 @@ static bool ask_one(struct shim_question *question, const struct tried *tried)
 bool shim_question(struct shim_question *question, const struct shim_call *call, long error,
 		   unsigned int number)
 {
-	struct tried tried = { find_row(call->number), call, error };
+	struct tried tried = { find_row(call->number), call };
 
 	if (!tried.row)
 		return false;
