@@ -36,6 +36,7 @@ __attribute__((used)) static int shim_vfork_failed(long result)
 #define TEXT_(value) #value
 #define TEXT(value) TEXT_(value)
 
+/* clang-format off */
 __asm__(".pushsection .text\n"
 	".balign 16\n"
 	".globl vfork, __vfork\n"
@@ -44,57 +45,42 @@ __asm__(".pushsection .text\n"
 	"vfork:\n"
 	"__vfork:\n"
 	".cfi_startproc\n"
-	"	movl $" TEXT(
-		SYS_rt_sigprocmask) ", %eax\n"
-				    "	xorl %edi, %edi\n" /* SIG_BLOCK */
-				    "	leaq 1f(%rip), %rsi\n"
-				    "	leaq -8(%rsp), %rdx\n" /* below the stack: signals that come now save 128 bytes of it */
-				    "	movl $8, %r10d\n"
-				    "	syscall\n"
-				    "	movq -8(%rsp), %r8\n" /* what was blocked */
-				    "	popq %r9\n" /* where to return to */
-				    ".cfi_adjust_cfa_offset -8\n"
-				    ".cfi_register %rip, %r9\n"
-				    "	movl $" TEXT(
-					    SYS_vfork) ", %eax\n"
-						       "	syscall\n"
-						       "	pushq %r9\n" /* the child has been there since */
-						       ".cfi_adjust_cfa_offset 8\n"
-						       ".cfi_rel_offset %rip, 0\n"
-						       "	movq %r8, -8(%rsp)\n"
-						       "	movq %rax, %r8\n"
-						       "	movl $" TEXT(
-							       SYS_rt_sigprocmask) ", %eax\n"
-										   "	movl $2, "
-										   "%edi\n" /* SIG_SETMASK */
-										   "	leaq "
-										   "-8(%rsp), "
-										   "%rsi\n"
-										   "	xorl %edx, "
-										   "%edx\n"
-										   "	movl $8, "
-										   "%r10d\n"
-										   "	syscall\n"
-										   "	movq %r8, "
-										   "%rax\n"
-										   "	cmpq "
-										   "$-4095, %rax\n"
-										   "	jae 2f\n"
-										   "	ret\n"
-										   "2:	movq %rax, "
-										   "%rdi\n"
-										   "	jmp "
-										   "shim_vfork_"
-										   "failed\n"
-										   ".cfi_endproc\n"
-										   ".size vfork, . "
-										   "- vfork\n"
-										   ".size __vfork, "
-										   ". - __vfork\n"
-										   ".popsection\n"
-										   ".pushsection "
-										   ".rodata\n"
-										   ".balign 8\n"
-										   "1:	.quad -1\n"
-										   ".popsection\n");
+	"	movl $" TEXT(SYS_rt_sigprocmask) ", %eax\n"
+	"	xorl %edi, %edi\n" /* SIG_BLOCK */
+	"	leaq 1f(%rip), %rsi\n"
+	"	leaq -8(%rsp), %rdx\n" /* below the stack: signals that come now save 128 bytes of it */
+	"	movl $8, %r10d\n"
+	"	syscall\n"
+	"	movq -8(%rsp), %r8\n" /* what was blocked */
+	"	popq %r9\n" /* where to return to */
+	".cfi_adjust_cfa_offset -8\n"
+	".cfi_register %rip, %r9\n"
+	"	movl $" TEXT(SYS_vfork) ", %eax\n"
+	"	syscall\n"
+	"	pushq %r9\n" /* the child has been there since */
+	".cfi_adjust_cfa_offset 8\n"
+	".cfi_rel_offset %rip, 0\n"
+	"	movq %r8, -8(%rsp)\n"
+	"	movq %rax, %r8\n"
+	"	movl $" TEXT(SYS_rt_sigprocmask) ", %eax\n"
+	"	movl $2, %edi\n" /* SIG_SETMASK */
+	"	leaq -8(%rsp), %rsi\n"
+	"	xorl %edx, %edx\n"
+	"	movl $8, %r10d\n"
+	"	syscall\n"
+	"	movq %r8, %rax\n"
+	"	cmpq $-4095, %rax\n"
+	"	jae 2f\n"
+	"	ret\n"
+	"2:	movq %rax, %rdi\n"
+	"	jmp shim_vfork_failed\n"
+	".cfi_endproc\n"
+	".size vfork, . - vfork\n"
+	".size __vfork, . - __vfork\n"
+	".popsection\n"
+	".pushsection .rodata\n"
+	".balign 8\n"
+	"1:	.quad -1\n"
+	".popsection\n");
+/* clang-format on */
 #endif
