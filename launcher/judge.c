@@ -446,20 +446,6 @@ static int judge_socket(struct launch_judge *judge, const char *path)
 	return judge_path(judge, SBX_OP_BIND);
 }
 
-/*
- * Landlock has no word for "its own listeners": to connect to them is refused, and to listen on a port
- * that the program chooses.
- */
-static void judge_own(struct launch_judge *judge)
-{
-	if (!(judge->verdict.flags & SBX_VERDICT_OWN))
-		return;
-	if (judge->request.op == SBX_OP_CONNECT)
-		sbx_refuse(&judge->verdict, SBX_CODE_NETWORK_OFF, SBX_NONE);
-	else if (judge->request.port)
-		sbx_refuse(&judge->verdict, SBX_CODE_BIND, SBX_NONE);
-}
-
 static int judge_peer(const struct call *call, enum sbx_op op)
 {
 	struct launch_judge *judge = call->judge;
@@ -481,7 +467,7 @@ static int judge_peer(const struct call *call, enum sbx_op op)
 		       request->addr.family == 6 ? "[" : "", text,
 		       request->addr.family == 6 ? "]" : "", request->port);
 	sbx_eval(judge->image, request, &judge->verdict);
-	judge_own(judge);
+	sbx_eval_by_port(judge->image, request, &judge->verdict);
 	return judge->verdict.allowed ? 0 : judge->verdict.error;
 }
 

@@ -47,6 +47,7 @@ enum {
 	SBX_VERDICT_COMPLAIN = 1 << 2, /* the policy wants this reported, not refused */
 	SBX_VERDICT_TARGET = 1 << 3, /* of a rename: the new name decided */
 	SBX_VERDICT_OWN = 1 << 4, /* allowed by [network] own */
+	SBX_VERDICT_BY_PORT = 1 << 5, /* of what own allows, port 0 alone is held */
 };
 
 struct sbx_verdict {
@@ -100,6 +101,14 @@ void sbx_eval_net(const struct sbx_image *image, const struct sbx_request *reque
 bool sbx_eval_section(const struct sbx_image *image, const struct sbx_request *request,
 		      struct sbx_verdict *verdict);
 void sbx_refuse(struct sbx_verdict *verdict, enum sbx_code code, uint32_t rule);
+
+/*
+ * Makes a verdict of sbx_eval() on a destination what Landlock makes of it, which knows ports and no
+ * listeners of the program's own: these cannot be connected to, and with own = yes only a port that
+ * the kernel chooses can be listened on, at every address.
+ */
+void sbx_eval_by_port(const struct sbx_image *image, const struct sbx_request *request,
+		      struct sbx_verdict *verdict);
 
 /* One path component against one pattern of '*' and '?'. */
 bool sbx_glob_match(const char *pattern, size_t pattern_len, const char *name, size_t name_len);

@@ -363,3 +363,22 @@ void sbx_eval_net(const struct sbx_image *image, const struct sbx_request *reque
 		eval_connect(&ask, request, extra, verdict);
 	}
 }
+
+void sbx_eval_by_port(const struct sbx_image *image, const struct sbx_request *request,
+		      struct sbx_verdict *verdict)
+{
+	bool own = sbx_setting(image, SBX_KEY_network_own)->value;
+
+	if (request->path || sbx_network_mode(image) == SBX_NETWORK_FULL)
+		return;
+	if (request->op == SBX_OP_CONNECT) {
+		if (verdict->flags & SBX_VERDICT_OWN)
+			sbx_refuse(verdict, SBX_CODE_NETWORK_OFF, SBX_NONE);
+	} else if (request->op == SBX_OP_BIND) {
+		if (own && !request->port && verdict->code != SBX_CODE_DENIED)
+			allow(verdict, SBX_NONE);
+		else if (verdict->flags & SBX_VERDICT_OWN)
+			sbx_refuse(verdict, SBX_CODE_BIND, SBX_NONE);
+		verdict->flags |= SBX_VERDICT_BY_PORT;
+	}
+}

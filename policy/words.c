@@ -440,10 +440,13 @@ static void put_addresses(const struct sbx_report *report, struct sbx_out *out)
 	sbx_out_str(out, "Allowed addresses: ");
 	if (!put_list(report, out) && !own)
 		sbx_out_str(out, "none");
-	if (own)
-		sbx_out_str(out, out->len > strlen("sbx:   Allowed addresses: ")
-					 ? ", and loopback on port 0 or from 1024 up"
-					 : "loopback on port 0 or from 1024 up");
+	if (!own)
+		return;
+	if (out->len > strlen("sbx:   Allowed addresses: "))
+		sbx_out_str(out, ", and ");
+	sbx_out_str(out, report->verdict->flags & SBX_VERDICT_BY_PORT
+				 ? "loopback on port 0, where the kernel chooses one"
+				 : "loopback on port 0 or from 1024 up");
 }
 
 /* The second line: what is allowed instead. */

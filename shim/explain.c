@@ -175,6 +175,7 @@ static void explain(void *context)
 		if (!shim_question(&work->question, work->call, error, i))
 			break;
 		sbx_eval(image, &work->question.request, &work->verdict);
+		sbx_eval_by_port(image, &work->question.request, &work->verdict);
 		work->told = refuses(&work->verdict);
 	}
 	if (work->told) {

@@ -188,7 +188,19 @@ inside "$PYTHON" -Ic 'import socket
 try: socket.socket().bind(("0.0.0.0", 80))
 except OSError as e: pass'
 explained 'bind' "sbx: Cannot listen on '0.0.0.0:80': network access is disabled." \
-	'sbx:   Allowed addresses: loopback on port 0 or from 1024 up'
+	'sbx:   Allowed addresses: loopback on port 0, where the kernel chooses one'
+for option in --no-suggest --no-shim; do
+	launch -q -p policy.ini $option -- "$PYTHON" -Ic 'import socket
+try: socket.socket().bind(("127.0.0.1", 8080))
+except OSError as e: pass'
+	explained "bind to a port of one's choice, $option" \
+		"sbx: Cannot listen on '127.0.0.1:8080': address not allowed." \
+		'sbx:   Allowed addresses: loopback on port 0, where the kernel chooses one'
+	launch -q -p policy.ini $option -- "$PYTHON" -Ic 'import socket
+for address in "127.0.0.1", "0.0.0.0": socket.socket().bind((address, 0))'
+	exits 0 "the kernel may choose a port, $option"
+	says err '' 'and nothing is said of it'
+done
 
 inside "$PYTHON" -Ic 'import socket
 try: socket.socket(socket.AF_UNIX).bind("ro/socket")
@@ -304,6 +316,11 @@ exits 1 'it is narrower'
 explained 'and the shim explains by itself' \
 	"sbx: Cannot read 'policy.ini' ($DIR/work/policy.ini): path is outside the sandbox."
 has err 'inner.ini decides. Tried by cat[' 'by its own policy'
+nested "$PYTHON" -Ic 'import socket
+try: socket.socket().bind(("127.0.0.1", 8080))
+except OSError as e: pass'
+explained 'bind to a port, too' "sbx: Cannot listen on '127.0.0.1:8080': address not allowed."
+has err 'inner.ini decides. Tried by python' 'by its own policy'
 nested bash -c 'echo x >rw/new'
 exits 1 'what only the outer one may write is refused'
 nested cat "$outside/secret"

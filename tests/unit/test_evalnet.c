@@ -386,6 +386,28 @@ static void check_verdicts(void)
 	sbx_free(policy);
 }
 
+/* What Landlock makes of it. */
+static bool is_held(const char *policy_text, const char *question)
+{
+	struct sbx_policy *policy = load_text(policy_text);
+	struct sbx_asked asked;
+
+	(void)load_ask(policy, question, &asked);
+	sbx_eval_by_port(sbx_policy_image(policy), &asked.request, &asked.verdict);
+	sbx_free(policy);
+	return asked.verdict.allowed;
+}
+
+static void check_by_port(void)
+{
+	ok(is_held(NET, "bind 127.0.0.1:0") && is_held(NET, "bind 0.0.0.0:0"),
+	   "by ports alone, one that the kernel chooses is allowed at every address");
+	ok(!is_held(NET, "bind 127.0.0.1:8080"), "but none that the program chooses");
+	ok(!is_held(NET "own = no\n", "bind 127.0.0.1:0"), "and none without 'own'");
+	ok(!is_held(NET, "connect 127.0.0.1:8080"), "own listeners cannot be told apart");
+	ok(is_held(NET "mode = full\n", "bind 127.0.0.1:8080"), "a full network is one");
+}
+
 static void check_mode_conflicts(void)
 {
 	static const struct {
@@ -452,6 +474,7 @@ int main(void)
 		check_group(i);
 	check_raw_addresses();
 	check_verdicts();
+	check_by_port();
 	check_mode_conflicts();
 	check_many();
 	done_testing();
