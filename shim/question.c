@@ -9,8 +9,10 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "pathcalls.h"
 #include "peer.h"
@@ -162,6 +164,21 @@ static void put_destination(const struct sbx_request *request, char *text)
 	*text = '\0';
 }
 
+/* A UNIX socket is made, like a file; its path may end where the address does. */
+static bool ask_socket(struct shim_question *question, const struct tried *tried)
+{
+	const struct sockaddr_un *address = (const void *)path_at(tried, tried->row->call.path);
+	size_t size = flags_of(tried), head = offsetof(struct sockaddr_un, sun_path);
+
+	if (size <= head || size > sizeof(*address))
+		return false;
+	memcpy(question->text, address->sun_path, size - head);
+	question->text[size - head] = '\0';
+	question->given = question->text;
+	return shim_place_find(&question->at, AT_FDCWD, question->text, false) &&
+	       question->at.missing && ask(question, SBX_OP_BIND);
+}
+
 static bool ask_network(struct shim_question *question, const struct tried *tried, enum sbx_op op)
 {
 	const void *memory = path_at(tried, tried->row->call.path);
@@ -169,6 +186,8 @@ static bool ask_network(struct shim_question *question, const struct tried *trie
 	const struct sockaddr_in6 *six = memory;
 	unsigned long size = flags_of(tried);
 
+	if (op == SBX_OP_BIND && size >= sizeof(sa_family_t) && four->sin_family == AF_UNIX)
+		return ask_socket(question, tried);
 	question->request = (struct sbx_request){ .op = op, .size = -1 };
 	if (size < sizeof(*four))
 		return false;

@@ -18,7 +18,7 @@ struct shim_question {
 	const char *syscall;
 	struct shim_place at;
 	struct shim_place to;
-	char text[SHIM_HEAD]; /* a destination, or the program that a script is for */
+	char text[SHIM_HEAD]; /* a destination, a socket, or the program that a script is for */
 };
 
 /*

@@ -321,6 +321,10 @@ try: socket.socket().bind(("127.0.0.1", 8080))
 except OSError as e: pass'
 explained 'bind to a port, too' "sbx: Cannot listen on '127.0.0.1:8080': address not allowed."
 has err 'inner.ini decides. Tried by python' 'by its own policy'
+nested "$PYTHON" -Ic 'import socket
+try: socket.socket(socket.AF_UNIX).bind("rw/socket")
+except OSError as e: pass'
+explained 'and to a path' "sbx: Cannot listen on 'rw/socket': path is outside the sandbox."
 nested bash -c 'echo x >rw/new'
 exits 1 'what only the outer one may write is refused'
 nested cat "$outside/secret"
