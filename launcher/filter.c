@@ -2,8 +2,8 @@
 /*
  * Loads the base filter, and judges what [syscalls] asks of it.
  *
- * The usual run loads a program that is part of the binary. Nothing here may weaken it but 'allow',
- * and that only for rows of syscalls.def that say so.
+ * A run without a listener loads a program that is part of the binary. Nothing here may weaken it but
+ * 'allow', and that only for rows of syscalls.def that say so.
  */
 #include "calls.h"
 
