@@ -61,7 +61,7 @@ static const struct {
 	  "accept policy files that others may write" },
 	{ { "no-shim", no_argument, NULL, OPT_NO_SHIM },
 	  NULL,
-	  "run without the library that makes refusals cheap" },
+	  "run without the library that vouches for calls: slower" },
 	{ { "wrap", required_argument, NULL, OPT_WRAP },
 	  "TOOL",
 	  "write a wrapper that runs TOOL under these options" },

@@ -397,7 +397,7 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 		       launch->shimless ? "without the shim, all calls by path are asked about: "
 					: "the shim vouches for calls of dynamic ones",
 		       launch->shimless ? launch->shimless : "");
-	note(notes, &count, "words", text);
+	note(notes, &count, "explanations", text);
 	note(notes, &count, "network", modes[sbx_network_mode(launch->image)]);
 	note(notes, &count, "signals",
 	     launch->abi >= 6 ? "Landlock: only to the sandbox's own processes"
