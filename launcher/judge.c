@@ -454,7 +454,8 @@ static int judge_peer(const struct call *call, enum sbx_op op)
 	char text[64];
 
 	*request = (struct sbx_request){ .op = op, .size = -1 };
-	if (!take_address(call, &address))
+	if (!launch_target_is_socket(judge->thread, (int)call->args[0]) ||
+	    !take_address(call, &address))
 		return 0;
 	if (address.any.sa_family == AF_UNIX && op == SBX_OP_BIND)
 		return call->flags > sizeof(address.file)

@@ -105,6 +105,15 @@ static void name_base(pid_t thread, int dir, char link[64])
 		(void)snprintf(link, 64, "/proc/%d/fd/%d", (int)thread, dir);
 }
 
+bool launch_target_is_socket(pid_t thread, int fd)
+{
+	static const char kind[] = "socket:";
+	char link[64], name[PATH_MAX];
+
+	(void)snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)thread, fd);
+	return read_name(link, name) > 0 && !strncmp(name, kind, strlen(kind));
+}
+
 /* What has no name any more is nowhere. */
 static bool is_deleted(const char *path, size_t len)
 {

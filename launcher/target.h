@@ -26,6 +26,9 @@ int launch_target_bytes(pid_t thread, uint64_t at, void *out, size_t size);
 /* The process that the thread belongs to, or the thread itself when that cannot be told. */
 pid_t launch_target_process(pid_t thread);
 
+/* Whether a descriptor of the thread's is a socket. */
+bool launch_target_is_socket(pid_t thread, int fd);
+
 /*
  * Where a path of the thread's leads. 'dir' is the descriptor that it is relative to, or AT_FDCWD;
  * 'flags' are of SBX_RESOLVE_MISSING, _NOFOLLOW and _PLACE; 'how' the RESOLVE_ flags of openat2.

@@ -182,6 +182,15 @@ storage = struct.pack("=H", socket.AF_INET) + struct.pack(">H", 9) + bytes([127,
 s = socket.socket()
 ctypes.CDLL(None).connect(s.fileno(), storage, len(storage))'
 explained 'connect with room for any address' "sbx: Cannot connect to '127.0.0.2:9': network access is disabled."
+launch -q -p policy.ini --no-shim -- "$PYTHON" -Ic 'import ctypes, errno, os, struct
+address = struct.pack("=H", 2) + bytes(14)
+libc = ctypes.CDLL(None, use_errno=True)
+for fd in 77, os.open("/dev/null", os.O_RDONLY):
+    libc.connect(fd, address, len(address))
+    print(errno.errorcode[ctypes.get_errno()])'
+says out 'EBADF
+ENOTSOCK' 'what is no socket fails as it does outside'
+says err '' 'and nothing is said of it'
 inside busybox wget -O - http://127.0.0.1:9/
 explained 'connect by a static program' "sbx: Cannot connect to '127.0.0.1:9': network access is disabled."
 inside "$PYTHON" -Ic 'import socket
