@@ -199,13 +199,13 @@ except OSError as e: pass'
 explained 'bind' "sbx: Cannot listen on '0.0.0.0:80': network access is disabled." \
 	'sbx:   Allowed addresses: loopback on port 0, where the kernel chooses one'
 for option in --no-suggest --no-shim; do
-	launch -q -p policy.ini $option -- "$PYTHON" -Ic 'import socket
+	launch -q -p policy.ini "$option" -- "$PYTHON" -Ic 'import socket
 try: socket.socket().bind(("127.0.0.1", 8080))
 except OSError as e: pass'
 	explained "bind to a port of one's choice, $option" \
 		"sbx: Cannot listen on '127.0.0.1:8080': address not allowed." \
 		'sbx:   Allowed addresses: loopback on port 0, where the kernel chooses one'
-	launch -q -p policy.ini $option -- "$PYTHON" -Ic 'import socket
+	launch -q -p policy.ini "$option" -- "$PYTHON" -Ic 'import socket
 for address in "127.0.0.1", "0.0.0.0": socket.socket().bind((address, 0))'
 	exits 0 "the kernel may choose a port, $option"
 	says err '' 'and nothing is said of it'
