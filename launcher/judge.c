@@ -209,13 +209,16 @@ static int judge_open_existing(struct launch_judge *judge, uint64_t flags)
 static int judge_tmpfile(struct launch_judge *judge)
 {
 	size_t len = judge->at.len;
+	int refused;
 
 	if (!S_ISDIR(judge->at.mode) || len + 3 > sizeof(judge->at.path))
 		return 0;
 	memcpy(judge->at.path + len, "/?", 3);
 	judge->at.len = len + 2;
 	judge->at.mode = 0;
-	return judge_path(judge, SBX_OP_CREATE);
+	refused = judge_path(judge, SBX_OP_CREATE);
+	judge->at.path[len] = '\0'; /* for the words, the folder */
+	return refused;
 }
 
 static int judge_open(const struct call *call, uint64_t flags, uint64_t how)

@@ -379,6 +379,6 @@ void sbx_eval_by_port(const struct sbx_image *image, const struct sbx_request *r
 			allow(verdict, SBX_NONE);
 		else if (verdict->flags & SBX_VERDICT_OWN)
 			sbx_refuse(verdict, SBX_CODE_BIND, SBX_NONE);
-		verdict->flags |= SBX_VERDICT_BY_PORT;
 	}
+	verdict->flags |= SBX_VERDICT_BY_PORT;
 }

@@ -221,7 +221,10 @@ void sbx_suggest(const struct sbx_report *report, struct sbx_suggestion *suggest
 		suggestion->kind = SBX_SUGGEST_SECTION;
 		break;
 	default:
-		if (sbx_ops[report->request->op].flags & SBX_OP_IS_NET)
+		/* Where ports alone are held, nothing less than all of the network can be opened. */
+		if (report->verdict->flags & SBX_VERDICT_BY_PORT)
+			suggestion->kind = SBX_SUGGEST_TOO_WIDE;
+		else if (sbx_ops[report->request->op].flags & SBX_OP_IS_NET)
 			suggest_net(report, suggestion);
 		else
 			suggest_path(report, suggestion);
