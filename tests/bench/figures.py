@@ -158,10 +158,10 @@ def calls(samples, folder):
 
 def compare(of, base, most):
     if base not in of or "sbx" not in of:
-        return ["", ""]
+        return ""
     ratios = [a / b for a, b in zip(of["sbx"], of[base])]
     value, (low, high) = median(ratios), interval(ratios)
-    return [f"{value:.3f} ({low:.3f}–{high:.3f})", verdict(value, (low, high), most)]
+    return f"{value:.3f} ({low:.3f}–{high:.3f}) {verdict(value, (low, high), most)}"
 
 
 def compare_inside(of, base, launch):
@@ -197,16 +197,14 @@ def milliseconds(of):
 def workloads(samples, folder):
     note = machine(len(next(iter(samples.values()))["bare"]))
     head = ["ms, median", "bare", "bwrap", "sbx"]
-    for base, most in WORKLOAD_BARS:
-        head += [f"sbx / {base} (95 %)", f"at most {most:.2f}"]
-    head += [f"less launch: / {base}" for base, _ in WORKLOAD_BARS]
+    head += [f"times {base} (95 %), at most {most:.2f}" for base, most in WORKLOAD_BARS]
+    head += [f"less launch, times {base}" for base, _ in WORKLOAD_BARS]
     launch = samples.pop("launch", {})
     rows = []
     for what, of in samples.items():
-        row = [what, *milliseconds(of)]
-        for base, most in WORKLOAD_BARS:
-            row += compare(of, base, most)
-        rows.append(row + [compare_inside(of, base, launch) for base, _ in WORKLOAD_BARS])
+        rows.append([what, *milliseconds(of)]
+                    + [compare(of, base, most) for base, most in WORKLOAD_BARS]
+                    + [compare_inside(of, base, launch) for base, _ in WORKLOAD_BARS])
     rows.append(["launch of true", *milliseconds(launch)] + [""] * (len(head) - 4))
     print_table(head, rows)
     with open(f"{folder}/workloads.md", "w", encoding="utf-8") as file:
