@@ -10,10 +10,12 @@
 #include "sink.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -68,6 +70,16 @@ void launch_sink_init(struct launch_sink *sink, int fd)
 
 	*sink = (struct launch_sink){ .fd = fd, .patience_ms = SINK_PATIENCE_MS };
 	sink->regular = fd >= 0 && fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode);
+	if (fd >= 0 && isatty(fd)) {
+		char path[64];
+		int own;
+
+		/* Whoever shares a terminal can stop it while we write: a description of our own may fail. */
+		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		if (own >= 0)
+			sink->fd = own;
+	}
 }
 
 /* Whether there is room; waiting uses up patience. */
