@@ -255,7 +255,7 @@ static int judge_open_how(const struct call *call)
 
 static int judge_truncate(const struct call *call)
 {
-	if (!find(call, 0, 0) || !S_ISREG(call->judge->at.mode))
+	if ((int64_t)call->args[1] < 0 || !find(call, 0, 0) || !S_ISREG(call->judge->at.mode))
 		return 0;
 	return judge_path(call->judge, SBX_OP_WRITE);
 }
@@ -290,7 +290,10 @@ static int judge_mknod(const struct call *call)
 
 static int judge_remove(const struct call *call)
 {
-	if (!find(call, SBX_RESOLVE_NOFOLLOW, 0) || is_no_name(call->judge->given))
+	bool folder = call->ask->act == SBX_ACT_RMDIR || call->flags & AT_REMOVEDIR;
+
+	if (call->flags & ~(uint64_t)AT_REMOVEDIR || !find(call, SBX_RESOLVE_NOFOLLOW, 0) ||
+	    is_no_name(call->judge->given) || folder != S_ISDIR(call->judge->at.mode))
 		return 0;
 	return judge_path(call->judge, SBX_OP_DELETE);
 }
@@ -325,15 +328,44 @@ static int judge_move_back(struct launch_judge *judge)
 	return judge_move(judge);
 }
 
+/* Which mount a path lies on; 0 where the kernel does not tell (before 5.8). */
+static uint64_t mount_of(const char *path, size_t len)
+{
+	char text[PATH_MAX];
+	struct statx st;
+
+	memcpy(text, path, len);
+	memcpy(text + len, len ? "" : "/", len ? 1 : 2);
+	if (statx(AT_FDCWD, text, AT_SYMLINK_NOFOLLOW, STATX_MNT_ID, &st) < 0 ||
+	    !(st.stx_mask & STATX_MNT_ID))
+		return 0;
+	return st.stx_mnt_id;
+}
+
+/* Between mounts nothing is renamed or linked, and the kernel says so before it asks anybody else. */
+static bool is_across(const struct launch_judge *judge)
+{
+	const char *at = judge->at.path, *to = judge->to.path;
+
+	return mount_of(at, (size_t)(strrchr(at, '/') - at)) !=
+	       mount_of(to, (size_t)(strrchr(to, '/') - to));
+}
+
 static int judge_rename(const struct call *call)
 {
 	struct launch_judge *judge = call->judge;
 	int refused;
 
+	if (call->flags & ~(uint64_t)(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT) ||
+	    (call->flags & RENAME_EXCHANGE && call->flags != RENAME_EXCHANGE))
+		return 0;
 	if (!find(call, SBX_RESOLVE_NOFOLLOW, 0) || !find_to(call) || is_no_name(judge->given) ||
-	    is_no_name(judge->given_to) || is_nowhere(&judge->to) ||
+	    is_no_name(judge->given_to) || is_nowhere(&judge->to) || is_across(judge) ||
 	    (call->flags & RENAME_NOREPLACE && !is_missing(&judge->to)) ||
 	    (call->flags & RENAME_EXCHANGE && is_missing(&judge->to)))
+		return 0;
+	if (!call->flags && !is_missing(&judge->to) &&
+	    S_ISDIR(judge->at.mode) != S_ISDIR(judge->to.mode))
 		return 0;
 	refused = judge_move(judge);
 	return !refused && call->flags & RENAME_EXCHANGE ? judge_move_back(judge) : refused;
@@ -356,9 +388,11 @@ static int judge_link(const struct call *call)
 	struct sbx_resolved from;
 	int refused;
 
+	if (call->flags & ~(uint64_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
+		return 0;
 	if (!find(call, call->flags & AT_SYMLINK_FOLLOW ? 0 : SBX_RESOLVE_NOFOLLOW, 0) ||
 	    S_ISDIR(judge->at.mode) || !find_to(call) || !is_missing(&judge->to) ||
-	    is_nowhere(&judge->to) || is_no_name(judge->given_to))
+	    is_nowhere(&judge->to) || is_no_name(judge->given_to) || is_across(judge))
 		return 0;
 	from = judge->at;
 	judge->at = judge->to;
@@ -382,6 +416,8 @@ static int judge_exec(const struct call *call)
 	struct launch_judge *judge = call->judge;
 	unsigned int flags = call->flags & AT_SYMLINK_NOFOLLOW ? SBX_RESOLVE_NOFOLLOW : 0;
 
+	if (call->flags & ~(uint64_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return 0;
 	if (!find(call, flags, 0) || (!*judge->given && !(call->flags & AT_EMPTY_PATH)))
 		return 0;
 	for (int i = 0; i <= INTERPRETERS; i++) {
