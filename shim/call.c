@@ -96,14 +96,14 @@ static long vouch_cancellably(long number, long a, long b, long c, long d, long 
 }
 
 /* musl does not say; it has the function in any case. */
-static bool is_alone(void)
+bool shim_is_alone(void)
 {
 	return !pthread_setcanceltype || (&__libc_single_threaded && __libc_single_threaded);
 }
 
 long shim_vouch_cancellable(long number, long a, long b, long c, long d, long e)
 {
-	if (!is_alone())
+	if (!shim_is_alone())
 		return vouch_cancellably(number, a, b, c, d, e);
 	return shim_vouch(number, a, b, c, d, e);
 }

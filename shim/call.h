@@ -63,6 +63,9 @@ static inline long shim_vouch(long number, long a, long b, long c, long d, long 
 	return result;
 }
 
+/* Whether there are no other threads, as far as libc says. */
+bool shim_is_alone(void);
+
 /* For functions that a thread can be cancelled in; cancellation needs other threads. */
 long shim_vouch_cancellable(long number, long a, long b, long c, long d, long e);
 

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #define SMALL 896
+#define MEDIUM 2048 /* two of these, for a search and an environment, fit in 8 KB with the rest */
 #define LARGE 5120
 #define PAGE 4096
 
@@ -19,6 +20,13 @@ typedef long work_function(void *context, void *memory);
 static __attribute__((noinline)) long with_small(work_function *work, void *context)
 {
 	_Alignas(16) char memory[SMALL];
+
+	return work(context, memory);
+}
+
+static __attribute__((noinline)) long with_medium(work_function *work, void *context)
+{
+	_Alignas(16) char memory[MEDIUM];
 
 	return work(context, memory);
 }
@@ -50,6 +58,8 @@ long shim_with_memory(size_t size, long (*work)(void *context, void *memory), vo
 
 	if (size <= SMALL)
 		return with_small(work, context);
+	if (size <= MEDIUM)
+		return with_medium(work, context);
 	if (size <= LARGE)
 		return with_large(work, context);
 	memory = shim_map(size);
@@ -62,7 +72,9 @@ long shim_with_memory(size_t size, long (*work)(void *context, void *memory), vo
 /* The kernel reads the set before it looks at 'how', and no 'how' has this number. */
 static bool is_there(uintptr_t at)
 {
-	return shim_raw(SYS_rt_sigprocmask, -1, (long)(at & ~7UL), 0, 8, 0, 0) != -EFAULT;
+	/* To the kernel a set at address 0 is none, which is no error. */
+	return at >= 8 &&
+	       shim_raw(SYS_rt_sigprocmask, -1, (long)(at & ~7UL), 0, 8, 0, 0) != -EFAULT;
 }
 
 int shim_peek_byte(struct shim_peek *peek, const char *at)

@@ -75,7 +75,8 @@ static long command_now(void *context, char *const *envp)
 {
 	struct command *command = context;
 	char **before = shim_environ();
-	bool differs = &environ && envp != before;
+	/* Other threads would see it, change it, or end this one before it is put back. */
+	bool differs = &environ && envp != before && (shim_is_alone() || !shim_is_glibc());
 	long status = 0;
 
 	if (differs)
