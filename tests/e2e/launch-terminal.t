@@ -101,4 +101,20 @@ see '^after' 'Ctrl-C ends the program'
 [ "$(screen | grep -c '^next')" -eq 0 ]
 result $? 'and the loop around it'
 
+# -- a terminal that nobody reads must not keep the limits from being held
+mkdir -p "$DIR/outside"
+for i in {1..300}; do echo x >"$DIR/outside/file-$i"; done
+"$PYTHON" - "$LAUNCH" "$DIR/outside" >"$DIR/out" 2>"$DIR/err" <<'END'
+import os, pty, subprocess, sys
+master, slave = pty.openpty()
+script = 'for f in "$1"/*; do read x <"$f"; done; sleep 60'
+run = subprocess.Popen([sys.argv[1], "--timeout=1s", "--", "bash", "-c", script, "-", sys.argv[2]],
+                       stderr=slave, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+try:
+    print(run.wait(timeout=60))
+except subprocess.TimeoutExpired:
+    run.kill()
+    print("it hangs")
+END
+says out 124 'a terminal that nobody reads does not keep the time limit from being held'
 finish
