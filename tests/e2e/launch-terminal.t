@@ -103,13 +103,17 @@ result $? 'and the loop around it'
 
 # -- a terminal that nobody reads must not keep the limits from being held
 mkdir -p "$DIR/outside"
-for i in {1..300}; do echo x >"$DIR/outside/file-$i"; done
 "$PYTHON" - "$LAUNCH" "$DIR/outside" >"$DIR/out" 2>"$DIR/err" <<'END'
 import os, pty, subprocess, sys
 master, slave = pty.openpty()
-script = 'for f in "$1"/*; do read x <"$f"; done; sleep 60'
-run = subprocess.Popen([sys.argv[1], "--timeout=1s", "--", "bash", "-c", script, "-", sys.argv[2]],
+script = """import os, sys, time
+for i in range(300):
+    try: os.mkdir(sys.argv[1] + "/new-%d" % i)
+    except OSError: pass
+time.sleep(60)"""
+run = subprocess.Popen([sys.argv[1], "--timeout=1s", "--", sys.executable, "-Ic", script, sys.argv[2]],
                        stderr=slave, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+os.close(slave)
 try:
     print(run.wait(timeout=60))
 except subprocess.TimeoutExpired:
