@@ -47,7 +47,7 @@ enum {
 	SBX_VERDICT_COMPLAIN = 1 << 2, /* the policy wants this reported, not refused */
 	SBX_VERDICT_TARGET = 1 << 3, /* of a rename: the new name decided */
 	SBX_VERDICT_OWN = 1 << 4, /* allowed by [network] own */
-	SBX_VERDICT_BY_PORT = 1 << 5, /* no rule about destinations is held: see sbx_eval_by_port() */
+	SBX_VERDICT_BY_PORT = 1 << 5, /* no rule about destinations is held */
 };
 
 struct sbx_verdict {
