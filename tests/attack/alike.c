@@ -373,11 +373,17 @@ static const struct {
 	{ "/proc/self/status", 0 },
 };
 
+/* Whoever renames anything meanwhile makes ".." below a folder EAGAIN: then it is tried again. */
 static int resolve(int folder, const char *path, unsigned long long flags)
 {
 	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC, .resolve = flags };
-	long fd = do_call(NR_openat2, folder, (long)path, (long)&how, sizeof(how), 0);
+	long fd = -1;
 
+	for (int i = 0; i < 1000; i++) {
+		fd = do_call(NR_openat2, folder, (long)path, (long)&how, sizeof(how), 0);
+		if (fd >= 0 || errno != EAGAIN || flags & RESOLVE_CACHED)
+			break;
+	}
 	return fd < 0 ? errno : (close((int)fd), 0);
 }
 
