@@ -61,9 +61,8 @@ class Chart:
 
     def draw_axis(self, panel, place, top):
         bottom = top + TITLE + ROW * len(panel.bars)
-        step = 10 ** (len(str(int(panel.most))) - 1)
-        while panel.most / step < 4:
-            step /= 2
+        steps = (digit * 10**power for power in range(7) for digit in (1, 2, 5))
+        step = next(step for step in steps if (panel.most - panel.least()) / step <= 6)
         for mark in range(int(panel.least() / step), int(panel.most / step) + 1):
             x = place(mark * step)
             self.line(x, top + TITLE - 4, x, bottom, "axis")

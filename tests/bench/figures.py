@@ -29,12 +29,16 @@ WORKLOAD_BARS = (("bare", 1.10), ("bwrap", 1.05))
 
 
 def read_samples(name):
-    """By what was measured, then by case: the samples, round by round."""
+    """By what was measured, then by case: the samples, round by round; and how many were disturbed."""
     samples = {}
+    disturbed = 0
     for line in open(name, encoding="utf-8"):
-        what, case, _, value = line.rstrip("\n").split("\t")
-        samples.setdefault(what, {}).setdefault(case, []).append(float(value))
-    return samples
+        what, *rest = line.rstrip("\n").split("\t")
+        if what == "#":
+            disturbed = int(rest[0])
+        else:
+            samples.setdefault(what, {}).setdefault(rest[0], []).append(float(rest[2]))
+    return samples, disturbed
 
 
 def quantile(values, share):
@@ -76,14 +80,15 @@ def markdown(head, rows):
     return "\n".join(lines) + "\n"
 
 
-def machine(rounds):
+def machine(rounds, disturbed):
     model = "processors"
     for line in open("/proc/cpuinfo", encoding="utf-8"):
         if line.startswith("model name"):
             model = line.split(":")[1].strip()
             break
     release = ".".join(platform.release().split("-")[0].split(".")[:2])
-    return f"Linux {release}, {os.cpu_count()} × {model}, {rounds} rounds"
+    others = f", {disturbed} measurements disturbed by others" if disturbed else ""
+    return f"Linux {release}, {os.cpu_count()} × {model}, {rounds} rounds{others}"
 
 
 def call_bars(samples):
@@ -126,10 +131,11 @@ def bar_rows(bars):
 
 def call_chart(samples, note, name):
     cases = [case for case in LABELS if case in samples[PANELS[0]]]
-    chart = Chart("Nanoseconds per call", note + "; medians and quartiles, what is aimed at in red", 2)
+    note += "; the fastest, whiskers to the quartiles, what is aimed at in red"
+    chart = Chart("Nanoseconds per call", note, 2)
     for what in PANELS:
         of = samples[what]
-        bare = median(of["bare"])
+        bare = min(of["bare"])
         aims = {"sbx": bare + 25}
         if what == "open+close":
             aims = {"sbx": 1.5 * bare, "sbx, asking": 9 * bare}
@@ -138,13 +144,13 @@ def call_chart(samples, note, name):
         for case in cases:
             values = of[case]
             whiskers = quantile(values, 0.25), quantile(values, 0.75)
-            panel.bar(LABELS[case], median(values), whiskers, number(median(values)),
+            panel.bar(LABELS[case], min(values), whiskers, number(min(values)),
                       "own" if case.startswith("sbx") else "other", aims.get(case))
     chart.write(name)
 
 
-def calls(samples, folder):
-    note = machine(len(samples[PANELS[0]]["bare"]))
+def calls(samples, disturbed, folder):
+    note = machine(len(samples[PANELS[0]]["bare"]), disturbed)
     head = ["ns: least / median (quartiles)", *PANELS]
     rows = list(call_rows(samples))
     bar_head = ["bar", "fastest", "median of pairs (95 %)", "at most", ""]
@@ -179,7 +185,7 @@ def workload_chart(samples, note, name):
             if case in of:
                 over = [(a / b - 1) * 100 for a, b in zip(of[case], of["bare"])]
                 bars.append((what, case, median(over), interval(over)))
-    most = min(40, max([12] + [high * 1.1 for _, _, _, (_, high) in bars]))
+    most = min(60, max([12] + [high * 1.1 for _, _, _, (_, high) in bars]))
     note += "; medians and 95 % intervals, what is aimed at in red"
     chart = Chart("Start to end, percent over bare", note)
     panel = chart.panel("", most, " %")
@@ -194,8 +200,8 @@ def milliseconds(of):
     return [f"{median(of[case]) * 1000:.1f}" if case in of else "" for case in ("bare", "bwrap", "sbx")]
 
 
-def workloads(samples, folder):
-    note = machine(len(next(iter(samples.values()))["bare"]))
+def workloads(samples, disturbed, folder):
+    note = machine(len(next(iter(samples.values()))["bare"]), disturbed)
     head = ["ms, median", "bare", "bwrap", "sbx"]
     head += [f"times {base} (95 %), at most {most:.2f}" for base, most in WORKLOAD_BARS]
     head += [f"less launch, times {base}" for base, _ in WORKLOAD_BARS]
@@ -214,7 +220,7 @@ def workloads(samples, folder):
 
 def main():
     name, samples, folder = sys.argv[1:]
-    {"calls": calls, "workloads": workloads}[name](read_samples(samples), folder)
+    {"calls": calls, "workloads": workloads}[name](*read_samples(samples), folder)
 
 
 main()

@@ -5,7 +5,8 @@ A line of PLAN is GROUP, CASE, FOLDER and COMMAND, divided by tabs. The cases of
 with each other: in each round all of them run, one after the other, in an order that changes from
 round to round, so that what slows the machine for a while does not fall on one of them. A sample is
 GROUP, CASE, round and seconds; with --reported GROUP and value are what the command prints itself.
-All cases of a group must succeed, and print the same.
+All cases of a group must succeed, and print the same. A last line has '#', and how many measurements
+were disturbed all the same.
 
 A round of a group is measured again when other programs used much of the machine meanwhile, whatever
 it showed; SBX_BENCH_PATIENCE is how many seconds may be spent on that, 60 unless it is set.
@@ -130,6 +131,7 @@ def main():
     for number in range(int(rounds)):
         for group, cases in groups.items():
             print("\n".join(measured.take(group, number, cases, reported)))
+    print("#", measured.disturbed, sep="\t")
     if measured.again or measured.disturbed:
         print(f"others were busy: {measured.again} measurements made again, {measured.disturbed} kept",
               file=sys.stderr)

@@ -48,10 +48,11 @@ plan()
 	fi
 }
 
-# measure NAME ROUNDS [--reported]
+# measure NAME ROUNDS [--reported]: the samples are kept beside the charts, to be looked at again.
 measure()
 {
 	"${clean[@]}" SBX_BENCH_PATIENCE="${SBX_BENCH_PATIENCE:-60}" \
 		"$python" -B "$here/rounds.py" "${@:3}" "$2" "$dir/plan" >"$dir/samples"
-	"$python" -B "$here/figures.py" "$1" "$dir/samples" "$charts"
+	mv "$dir/samples" "$charts/$1.tsv"
+	"$python" -B "$here/figures.py" "$1" "$charts/$1.tsv" "$charts"
 }
