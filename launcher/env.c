@@ -5,7 +5,8 @@
  * Every source of a variable is a candidate: what passes of the caller's environment, what [env]
  * sets or passes as a secret, what the launcher adds. Of each name the strongest candidate stands:
  * the launcher's own, then the policy's by level (command line, -p files, includes), then the
- * caller's. Two answers of one level are an error: nothing is guessed.
+ * caller's, then what stands in for a variable that is missing. Two answers of one level are an
+ * error: nothing is guessed.
  *
  * Must never ask the process's own environment, pass a credential that no 'secret' names, or put a
  * value into a message: any of them may be a secret.
@@ -48,6 +49,7 @@ struct name {
 };
 
 enum origin {
+	FROM_FALLBACK,
 	FROM_CALLER,
 	FROM_SET,
 	FROM_SECRET,
@@ -249,7 +251,7 @@ static void add_strings(struct building *b, char *const *strings, enum origin or
 	for (; strings && *strings; strings++) {
 		if (!split(*strings, &candidate.name, &candidate.value))
 			continue;
-		if (origin == FROM_LAUNCHER || is_kept(b->image, candidate.name))
+		if (origin != FROM_CALLER || is_kept(b->image, candidate.name))
 			add(b, candidate);
 	}
 }
@@ -298,9 +300,10 @@ static size_t count_strings(char *const *strings)
 }
 
 /* Lists every candidate, in memory of its own: free(b->list). */
-static int gather(struct building *b, char *const *extra)
+static int gather(struct building *b, char *const *extra, char *const *fallback)
 {
-	size_t room = count_strings(b->from) + count_strings(extra) + 1, bytes = 0;
+	size_t room = count_strings(b->from) + count_strings(extra) + count_strings(fallback) + 1;
+	size_t bytes = 0;
 	uint32_t count;
 
 	for (size_t k = 0; k < POLICY_KEYS; k++) {
@@ -322,6 +325,7 @@ static int gather(struct building *b, char *const *extra)
 			add_item(b, &items[i], policy_keys[k].origin);
 	}
 	add_strings(b, extra, FROM_LAUNCHER);
+	add_strings(b, fallback, FROM_FALLBACK);
 	return 0;
 }
 
@@ -574,12 +578,13 @@ static int lay_out(const struct building *b, char ***env)
 }
 
 int launch_env_build(const struct sbx_image *image, char *const *from, char *const *extra,
-		     const char *secret_dir, char ***env, struct launch_error *error)
+		     char *const *fallback, const char *secret_dir, char ***env,
+		     struct launch_error *error)
 {
 	struct building b = {
 		.image = image, .from = from, .secret_dir = secret_dir, .error = error
 	};
-	int failed = gather(&b, extra);
+	int failed = gather(&b, extra, fallback);
 
 	if (!failed)
 		failed = settle(&b);

@@ -194,6 +194,9 @@ static int build_env(struct launch *launch, struct launch_error *error)
 {
 	static const char *const tmp_names[] = { "TMPDIR", "TMP", "TEMP" };
 	static char texts[5][VARIABLE_MAX];
+	/* Without it, bash and others look for the user's in /etc/passwd, which most policies refuse. */
+	static char shell[] = "SHELL=/bin/sh";
+	char *const fallback[] = { shell, NULL };
 	char *extra[6] = { NULL };
 	size_t count = 0;
 
@@ -206,7 +209,7 @@ static int build_env(struct launch *launch, struct launch_error *error)
 	if (launch->place.image[0])
 		(void)snprintf(extra[count++] = texts[4], VARIABLE_MAX, SBX_ENV_IMAGE "=%s",
 			       launch->place.image);
-	return launch_env_build(launch->image, environ, extra,
+	return launch_env_build(launch->image, environ, extra, fallback,
 				launch->place.tmp[0] ? launch->place.tmp : NULL, &launch->env,
 				error);
 }

@@ -31,6 +31,10 @@ silent npm --version
 silent "$PYTHON" -c 1
 silent ruby -e 1
 silent bash -c :
+(unset -v SHELL && exec "$LAUNCH" --no-shim -- bash -c 'echo "$SHELL"') >"$DIR/out" 2>"$DIR/err"
+STATUS=$?
+[ "$STATUS" -eq 0 ] && [ "$(cat "$DIR/out")" = /bin/sh ] && ! grep -q '^sbx: Cannot' "$DIR/err"
+result $? 'bash without a SHELL asks nobody for it'
 silent git status
 silent gcc a.c -o a.out
 

@@ -68,8 +68,9 @@ result() # STATUS NAME
 	FAILED=$((FAILED + 1))
 	if [ -f "$DIR/out" ]; then
 		echo "# exit status $STATUS"
-		head -c 3000 "$DIR/out" | cat -v | sed 's/^/# out: /'
-		head -c 3000 "$DIR/err" | cat -v | sed 's/^/# err: /'
+		# The end of a line that is cut off must not take the next result with it.
+		{ head -c 3000 "$DIR/out" && echo; } | cat -v | sed 's/^/# out: /'
+		{ head -c 3000 "$DIR/err" && echo; } | cat -v | sed 's/^/# err: /'
 	fi
 }
 

@@ -45,7 +45,7 @@ static const char *build(const struct sbx_policy *policy, const char *const *fro
 
 	error.text[0] = '\0';
 	if (launch_env_build(sbx_policy_image(policy), (char *const *)from, (char *const *)extra,
-			     dir, &env, &error) < 0) {
+			     NULL, dir, &env, &error) < 0) {
 		ok(!env, "a failure leaves the result alone");
 		return error.text;
 	}
@@ -186,7 +186,7 @@ static void test_hostile(void)
 	memset(name, 'S', (1 << 20) + 2);
 	memcpy(name + (1 << 20), "=1", 3);
 	ok(!launch_env_build(sbx_policy_image(policy), (char *const *)FROM(huge, name), NULL, NULL,
-			     &env, &error) &&
+			     NULL, &env, &error) &&
 		   env[0] && !strcmp(env[0], huge) && env[1] && !strcmp(env[1], name) && !env[2],
 	   "names and values of a megabyte pass whole");
 	ok(env && env[0] != huge, "as a copy");
@@ -194,6 +194,39 @@ static void test_hostile(void)
 	free(huge);
 	free(name);
 	sbx_free(policy);
+}
+
+/* What stands in where nobody else says anything. */
+static void test_fallback(void)
+{
+	static const struct {
+		const char *policy, *from, *extra, *expected;
+	} cases[] = {
+		{ "", "B=1", NULL, "A=0" },
+		{ "", "SHELL=/caller", NULL, "SHELL=/caller A=0" },
+		{ "pass = A\n", "A=/caller", NULL, "A=/caller" },
+		{ "set = A=/policy\n", "B=1", NULL, "A=/policy" },
+		{ "", "B=1", "A=/launcher", "A=/launcher" },
+		{ "pass = none\n", "A=/caller", NULL, "A=0" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sbx_policy *policy = load(cases[i].policy, "", NULL);
+		char **env = NULL, text[256] = "";
+
+		if (!ok(!launch_env_build(sbx_policy_image(policy),
+					  (char *const *)FROM(cases[i].from),
+					  (char *const *)FROM(cases[i].extra),
+					  (char *const *)FROM("A=0"), NULL, &env, &error),
+			"an environment with a fallback is built"))
+			continue;
+		for (char **at = env; *at; at++)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+				 at == env ? "" : " ", *at);
+		is(text, cases[i].expected, "'%s' gives '%s'", cases[i].from, cases[i].expected);
+		free(env);
+		sbx_free(policy);
+	}
 }
 
 static void test_many(void)
@@ -214,7 +247,7 @@ static void test_many(void)
 		from[i] = from[2 * MANY - 1 - i] = texts + i * EACH;
 	}
 	alarm(60);
-	ok(!launch_env_build(sbx_policy_image(policy), from, NULL, NULL, &env, &error),
+	ok(!launch_env_build(sbx_policy_image(policy), from, NULL, NULL, NULL, &env, &error),
 	   "a hundred thousand variables are no trouble");
 	alarm(0);
 	while (env && env[count])
@@ -387,6 +420,7 @@ int main(void)
 	tree_begin();
 	test_rows();
 	test_hostile();
+	test_fallback();
 	test_many();
 	test_set();
 	test_extra();
