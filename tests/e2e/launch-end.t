@@ -42,8 +42,9 @@ for code in 0 1 2 42 124 125 126 127 130 137 143 255; do
 	launch -- sh -c "exit $code"
 	exits "$code" "exit status $code is kept"
 done
+# As under nohup, a signal may be ignored by who runs this.
 for pair in HUP:129 KILL:137 TERM:143 USR1:138 SEGV:139; do
-	launch -- sh -c "kill -${pair%:*} \$\$"
+	run env --default-signal "$LAUNCH" -- sh -c "kill -${pair%:*} \$\$"
 	exits "${pair#*:}" "SIG${pair%:*} inside is ${pair#*:}"
 done
 launch -- sh -c 'kill -INT $$'
