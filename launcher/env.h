@@ -12,7 +12,8 @@
  * files' own 'set' beats that of includes and profiles.
  */
 int launch_env_build(const struct sbx_image *image, char *const *from, char *const *extra,
-		     char *const *fallback, const char *secret_dir, char ***env, struct launch_error *error);
+		     char *const *fallback, const char *secret_dir, char ***env,
+		     struct launch_error *error);
 
 /* Whether a variable passes by itself, and why not ("a credential"), for -v and show --env. */
 bool launch_env_passes(const struct sbx_image *image, const char *name, const char **why);
