@@ -9,6 +9,8 @@
  */
 #include "listen.h"
 
+#include "target.h"
+
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -82,6 +84,7 @@ void launch_listen_init(struct launch_listen *listen, const struct launch_listen
 	if (!setup->limit)
 		listen->with.limit = UINT64_MAX;
 	number_rows(listen);
+	launch_target_init();
 	/* Makes an answer five times as fast; kernels before 6.6 do without. */
 	if (setup->fd >= 0)
 		(void)ioctl(setup->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,

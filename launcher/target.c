@@ -7,7 +7,7 @@
  * where links mean something else for each process.
  *
  * Must never open a file for anything but its name (O_PATH): that blocks for nobody, and has no
- * effect. Keeps no descriptor.
+ * effect. Keeps no descriptor but those of two folders of /proc.
  */
 #include "target.h"
 
@@ -23,6 +23,15 @@
 #include <unistd.h>
 
 #define PAGE 4096u /* no architecture has smaller ones */
+
+static int proc = -1; /* /proc, */
+static int names = -1; /* and our own fd in it */
+
+void launch_target_init(void)
+{
+	proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	names = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
 
 /* How many bytes were copied, or a negative errno. */
 static ssize_t copy(pid_t thread, uint64_t at, void *out, size_t size)
@@ -75,8 +84,8 @@ pid_t launch_target_process(pid_t thread)
 	ssize_t got;
 	int fd;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)thread);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	(void)snprintf(path, sizeof(path), "%d/status", (int)thread);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return thread;
 	got = read(fd, text, sizeof(text) - 1);
@@ -86,10 +95,10 @@ pid_t launch_target_process(pid_t thread)
 	return line ? (pid_t)strtol(line + strlen("\nTgid:"), NULL, 10) : thread;
 }
 
-/* The name that a descriptor of ours, or a folder of the thread's, has in /proc. */
-static int read_name(const char *link, char out[PATH_MAX])
+/* What a descriptor of ours, or a folder of the thread's, is called. */
+static int read_name(int dir, const char *link, char out[PATH_MAX])
 {
-	ssize_t len = readlink(link, out, PATH_MAX - 1);
+	ssize_t len = readlinkat(dir, link, out, PATH_MAX - 1);
 
 	if (len < 0)
 		return -errno;
@@ -100,9 +109,9 @@ static int read_name(const char *link, char out[PATH_MAX])
 static void name_base(pid_t thread, int dir, char link[64])
 {
 	if (dir == AT_FDCWD)
-		(void)snprintf(link, 64, "/proc/%d/cwd", (int)thread);
+		(void)snprintf(link, 64, "%d/cwd", (int)thread);
 	else
-		(void)snprintf(link, 64, "/proc/%d/fd/%d", (int)thread, dir);
+		(void)snprintf(link, 64, "%d/fd/%d", (int)thread, dir);
 }
 
 bool launch_target_is_socket(pid_t thread, int fd)
@@ -110,8 +119,8 @@ bool launch_target_is_socket(pid_t thread, int fd)
 	static const char kind[] = "socket:";
 	char link[64], name[PATH_MAX];
 
-	(void)snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)thread, fd);
-	return read_name(link, name) > 0 && !strncmp(name, kind, strlen(kind));
+	name_base(thread, fd, link);
+	return read_name(proc, link, name) > 0 && !strncmp(name, kind, strlen(kind));
 }
 
 /* What has no name any more is nowhere. */
@@ -123,21 +132,18 @@ static bool is_deleted(const char *path, size_t len)
 	return len > mark_len && !memcmp(path + len - mark_len, mark, mark_len);
 }
 
-/* What a descriptor of ours that was opened with O_PATH stands for. */
+/* What a descriptor of ours that was opened with O_PATH stands for; -ELOOP: it has to be walked to. */
 static int take_found(int fd, unsigned int flags, struct sbx_resolved *out)
 {
 	struct stat st = { .st_mode = 0 };
-	char link[64];
-	int len;
+	int len = launch_target_name(fd, out->path);
 
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = read_name(link, out->path);
 	if (len < 0 || (!(flags & SBX_RESOLVE_PLACE) && fstat(fd, &st) < 0))
 		return len < 0 ? len : -errno;
 	/* What is below /proc looks otherwise to others. */
 	if (out->path[0] != '/' || is_deleted(out->path, (size_t)len) ||
 	    !strncmp(out->path, "/proc/", strlen("/proc/")))
-		return -ENOENT;
+		return -ELOOP;
 	out->len = out->existing = (size_t)len;
 	out->mode = st.st_mode;
 	out->size = S_ISREG(st.st_mode) ? st.st_size : -1;
@@ -145,56 +151,116 @@ static int take_found(int fd, unsigned int flags, struct sbx_resolved *out)
 	return 0;
 }
 
-/* All at once, by the kernel. */
-static int find_fast(int from, const char *path, unsigned int flags, uint64_t how,
-		     struct sbx_resolved *out)
+int launch_target_name(int fd, char out[PATH_MAX])
+{
+	char link[16];
+
+	(void)snprintf(link, sizeof(link), "%d", fd);
+	return read_name(names, link, out);
+}
+
+int launch_target_reopen(int fd, int flags, mode_t mode)
+{
+	char link[16];
+	int opened;
+
+	(void)snprintf(link, sizeof(link), "%d", fd);
+	opened = openat(names, link, flags, mode);
+	return opened < 0 ? -errno : opened;
+}
+
+static int open_found(int from, const char *path, int flags, uint64_t how)
 {
 	struct open_how open_how = {
-		.flags = O_PATH | O_CLOEXEC | (flags & SBX_RESOLVE_NOFOLLOW ? O_NOFOLLOW : 0),
+		.flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
 		.resolve = (how & ~(uint64_t)RESOLVE_CACHED) | RESOLVE_NO_MAGICLINKS,
 	};
 	int fd = (int)syscall(SYS_openat2, from, path, &open_how, sizeof(open_how));
-	int failed;
 
-	if (fd < 0)
-		return -errno;
-	failed = take_found(fd, flags, out);
-	(void)close(fd);
-	return failed;
+	return fd < 0 ? -errno : fd;
 }
 
-/* With flags of openat2 the kernel alone knows the way. */
-static int find_how(const char *base, const char *path, unsigned int flags, uint64_t how,
-		    struct sbx_resolved *out)
+/* From the folder itself: where its name is too long, or leads through what we may not search. */
+static int open_from(const char *link, const char *path, int flags, uint64_t how)
 {
-	int from = open(base, O_PATH | O_CLOEXEC);
-	int failed = from < 0 ? -errno : find_fast(from, path, flags, how, out);
+	int from = openat(proc, link, O_PATH | O_CLOEXEC), fd;
 
-	if (from >= 0)
-		(void)close(from);
+	if (from < 0)
+		return -errno;
+	if (!*path)
+		return from;
+	fd = open_found(from, path, flags, how);
+	(void)close(from);
+	return fd;
+}
+
+/* The path from "/" on: in 'whole', which has room for it and for the folder's. */
+static int make_whole(const char *link, const char *path, char whole[2 * PATH_MAX])
+{
+	int len = 0;
+
+	if (path[0] != '/') {
+		len = read_name(proc, link, whole);
+		if (len < 0 || whole[0] != '/')
+			return len < 0 ? len : -ENOTDIR;
+		if (is_deleted(whole, (size_t)len))
+			return -ENOENT;
+		whole[len++] = '/';
+	}
+	(void)snprintf(whole + len, PATH_MAX, "%s", path);
+	return 0;
+}
+
+int launch_target_open(pid_t thread, int dir, const char *path, int flags, uint64_t how)
+{
+	char link[64], whole[2 * PATH_MAX];
+	int fd;
+
+	name_base(thread, dir, link);
+	if (how & ~(uint64_t)RESOLVE_CACHED || !*path || make_whole(link, path, whole) < 0)
+		return open_from(link, path, flags, how);
+	fd = open_found(AT_FDCWD, whole, flags, 0);
+	return fd == -EACCES && path[0] != '/' ? open_from(link, path, flags, how) : fd;
+}
+
+/* Where links lead to what only the thread itself has. */
+static bool may_be_own(const char *path)
+{
+	return !strncmp(path, "/proc/", strlen("/proc/")) ||
+	       !strncmp(path, "/dev/", strlen("/dev/"));
+}
+
+static int find_fast(pid_t thread, int dir, const char *path, unsigned int flags, uint64_t how,
+		     struct sbx_resolved *out)
+{
+	int fd = launch_target_open(thread, dir, path,
+				    flags & SBX_RESOLVE_NOFOLLOW ? O_NOFOLLOW : 0, how);
+	int failed = fd < 0 ? fd : take_found(fd, flags, out);
+
+	if (fd >= 0)
+		(void)close(fd);
 	return failed;
 }
 
 int launch_target_find(pid_t thread, int dir, const char *path, unsigned int flags, uint64_t how,
 		       struct sbx_resolved *out)
 {
-	char link[64], base[PATH_MAX], whole[2 * PATH_MAX];
+	int failed = find_fast(thread, dir, path, flags, how, out);
 	struct sbx_viewer viewer;
-	int len = 0;
+	char link[64], base[PATH_MAX];
 
-	name_base(thread, dir, link);
-	if (how & ~(uint64_t)RESOLVE_CACHED)
-		return find_how(link, path, flags, how, out);
-	if (path[0] != '/') {
-		len = read_name(link, base);
-		if (len < 0 || base[0] != '/')
-			return len < 0 ? len : -ENOTDIR;
-		memcpy(whole, base, (size_t)len);
-		whole[len++] = '/';
-	}
-	(void)snprintf(whole + len, sizeof(whole) - (size_t)len, "%s", path);
-	if (find_fast(AT_FDCWD, whole, flags, 0, out) == 0)
-		return 0;
+	/* With flags of openat2 the kernel alone knows the way. */
+	if (!failed || how & ~(uint64_t)RESOLVE_CACHED)
+		return failed;
+	/* What is not there for us is not there for the thread. */
+	if ((failed == -ENOENT || failed == -ENOTDIR) && !(flags & SBX_RESOLVE_MISSING) &&
+	    !may_be_own(path))
+		return failed;
 	viewer = (struct sbx_viewer){ launch_target_process(thread), thread };
+	name_base(thread, dir, link);
+	if (path[0] != '/' && (failed = read_name(proc, link, base)) < 0)
+		return failed;
+	if (path[0] != '/' && base[0] != '/')
+		return -ENOTDIR;
 	return sbx_resolve_as(&viewer, base, *path ? path : base, flags, out);
 }

@@ -15,6 +15,9 @@
 
 #include <sys/types.h>
 
+/* Before the others, by the process that looks; they fail where /proc cannot be opened. */
+void launch_target_init(void);
+
 /*
  * Copies a string once: its length, or a negative errno: -EFAULT, -ENAMETOOLONG, or -EPERM for a
  * process that cannot be read. No page is touched that the string does not need.
@@ -28,6 +31,17 @@ pid_t launch_target_process(pid_t thread);
 
 /* Whether a descriptor of the thread's is a socket. */
 bool launch_target_is_socket(pid_t thread, int fd);
+
+/*
+ * What a path of the thread's leads to, opened by its name alone (O_PATH, with 'flags' of O_NOFOLLOW
+ * and O_DIRECTORY): pinned, whatever becomes of its name. -ELOOP: it leads through a link of /proc,
+ * which is not the same for us.
+ */
+int launch_target_open(pid_t thread, int dir, const char *path, int flags, uint64_t how);
+/* What such a descriptor of ours is called now: the length. */
+int launch_target_name(int fd, char out[PATH_MAX]);
+/* Opens for use what it stands for. */
+int launch_target_reopen(int fd, int flags, mode_t mode);
 
 /*
  * Where a path of the thread's leads. 'dir' is the descriptor that it is relative to, or AT_FDCWD;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls FILE: what a few system calls cost whoever makes them, in nanoseconds, one line for each.
+ * calls FILE: what a few system calls cost whoever makes them, in nanoseconds, one line for each. FILE
+ * stands in the working directory, and is given by its whole path.
  *
  * A line has the fastest of some batches: each is long enough to be an average over thousands of
  * calls, and what disturbs one only ever adds. Which sandbox it runs in is not known here.
  */
 #include <err.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +22,7 @@
 #define FIRST 100 /* calls that tell how many a batch has */
 
 static const char *file;
+static char missing[PATH_MAX];
 static int zero, null;
 
 static void open_close(void)
@@ -27,6 +31,20 @@ static void open_close(void)
 
 	if (fd < 0 || close(fd) < 0)
 		err(1, "%s", file);
+}
+
+static void open_here(void)
+{
+	int fd = open(strrchr(file, '/') + 1, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || close(fd) < 0)
+		err(1, "%s", file);
+}
+
+static void open_missing(void)
+{
+	if (open(missing, O_RDONLY | O_CLOEXEC) >= 0)
+		errx(1, "%s is there", missing);
 }
 
 static void look(void)
@@ -58,6 +76,8 @@ static struct measured {
 	double best;
 } list[] = {
 	{ .name = "open+close", .call = open_close },
+	{ .name = "open+close, relative", .call = open_here },
+	{ .name = "open, missing", .call = open_missing },
 	{ .name = "stat", .call = look },
 	{ .name = "read", .call = read_one },
 	{ .name = "write", .call = write_one },
@@ -92,9 +112,10 @@ static void start(struct measured *measured)
 
 int main(int argc, char **argv)
 {
-	if (argc != 2)
+	if (argc != 2 || argv[1][0] != '/')
 		errx(2, "usage: calls FILE");
 	file = argv[1];
+	(void)snprintf(missing, sizeof(missing), "%s.missing", file);
 	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (zero < 0 || null < 0)

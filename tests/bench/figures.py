@@ -15,7 +15,7 @@ from statistics import median
 
 from chart import Chart
 
-PANELS = ("open+close", "stat", "read", "write")
+PANELS = ("open+close", "open+close, relative", "open, missing", "stat", "read", "write")
 LABELS = {
     "bare": "bare",
     "filter": "filter that allows all",
@@ -97,7 +97,7 @@ def call_bars(samples):
         of = samples[what]
         if "sbx" not in of or "bare" not in of:
             continue
-        if what == "open+close":
+        if what.startswith("open"):
             wanted = [("sbx", "bare", 1.5), ("sbx, asking", "bare", 9)]
         else:
             gaps = [a - b for a, b in zip(of["sbx"], of["bare"])]
@@ -137,7 +137,7 @@ def call_chart(samples, note, name):
         of = samples[what]
         bare = min(of["bare"])
         aims = {"sbx": bare + 25}
-        if what == "open+close":
+        if what.startswith("open"):
             aims = {"sbx": 1.5 * bare, "sbx, asking": 9 * bare}
         most = max([quantile(of[c], 0.75) for c in cases if c != "strace"] + list(aims.values())) * 1.25
         panel = chart.panel(what, most)

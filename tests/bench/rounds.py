@@ -71,7 +71,7 @@ def sample(group, number, case, reported):
         os.chdir(case[1])
         return ["\t".join((group, case[0], str(number), f"{seconds(case[2]):.6f}"))]
     lines = output(*case)[0].decode().splitlines()
-    return ["\t".join((what, case[0], str(number), value)) for what, value in map(str.split, lines)]
+    return ["\t".join((what, case[0], str(number), value)) for what, value in (line.split("\t") for line in lines)]
 
 
 def others():
