@@ -23,8 +23,9 @@ enum {
 	LAUNCH_NUMBERS = 512, /* every call of syscalls.def has a smaller one */
 };
 
-/* What an ARG row says: one of the first two, or the errno to answer. */
+/* What an ARG row says: one of the first three, or the errno to answer. */
 enum launch_outcome {
+	ARG_PRETEND = -2, /* nothing is done, and 0 answered */
 	ARG_REFUSE = -1, /* refused in words where there is a listener, else EPERM */
 	ARG_ALLOW = 0,
 	ARG_EPERM = EPERM,

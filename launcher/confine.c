@@ -69,6 +69,12 @@ static int enforce_filters(const struct launch *launch, int *listener, struct la
 	    *listener != -ENOSYS)
 		return launch_fail(error, -*listener, "cannot make a listener: %s",
 				   strerror(-*listener));
+	if (*listener < 0 && launch->hold.brokered)
+		return launch_fail(
+			error, -*listener,
+			"the supervisor cannot be asked here, and would have to hold a part "
+			"of the policy: %s",
+			strerror(-*listener));
 	return *listener >= 0 ? 0 : launch_filter_load(launch->image, error);
 }
 

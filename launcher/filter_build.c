@@ -253,6 +253,8 @@ static uint32_t outcome_action(const struct build *build, const struct launch_ru
 		return build->role == BOTH ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
 	if (passes)
 		return is_asked(build, rule->call) ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
+	if (rule->outcome == ARG_PRETEND)
+		return SECCOMP_RET_ERRNO;
 	return SECCOMP_RET_ERRNO | (refuses ? EPERM : (uint32_t)rule->outcome);
 }
 

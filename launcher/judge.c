@@ -11,7 +11,9 @@
 #include "judge.h"
 
 #include "binary.h"
+#include "broker.h"
 #include "peer.h"
+#include "repos.h"
 #include "target.h"
 
 #include <fcntl.h>
@@ -131,11 +133,16 @@ static bool may_without_us(const struct sbx_request *request)
  * Landlock knows files, the engine names: a file that a rule names may have another name by now. We are
  * under the same rules, and may try. (Not what opening could wait for, or be noticed by.)
  */
-static bool kernel_lets(const struct sbx_request *request, mode_t mode)
+static bool kernel_lets(const struct launch_judge *judge)
 {
-	int flags = request->op == SBX_OP_WRITE ? O_WRONLY : O_RDONLY, fd;
+	const struct sbx_request *request = &judge->request;
+	bool writes = request->op == SBX_OP_WRITE;
+	int flags = writes ? O_WRONLY : O_RDONLY, fd;
 
-	if ((request->op != SBX_OP_READ && request->op != SBX_OP_WRITE) || !S_ISREG(mode))
+	if ((request->op != SBX_OP_READ && !writes) || !S_ISREG(judge->at.mode))
+		return false;
+	/* More is allowed to us than to the program where the broker decides. */
+	if (judge->broker && judge->broker->hold->brokered & (writes ? HOLD_WRITE : HOLD_READ))
 		return false;
 	fd = open(request->path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	if (fd >= 0)
@@ -143,9 +150,14 @@ static bool kernel_lets(const struct sbx_request *request, mode_t mode)
 	return fd >= 0;
 }
 
-/* Default protections are not held by Landlock: what is refused for them alone is not refused. */
+/* Without a broker nobody holds default protections: what is refused for them alone is not refused. */
 static bool refuses(struct launch_judge *judge)
 {
+	if (judge->broker) {
+		launch_repos_eval(judge->broker->repos, judge->image, &judge->request,
+				  &judge->verdict);
+		return !judge->verdict.allowed;
+	}
 	sbx_eval(judge->image, &judge->request, &judge->verdict);
 	return !judge->verdict.allowed && judge->verdict.code != SBX_CODE_PROTECTED;
 }
@@ -154,8 +166,7 @@ static int judge_request(struct launch_judge *judge)
 {
 	if (judge->request.op == SBX_OP_READ && !strcmp(judge->request.path, judge->own))
 		return 0;
-	return refuses(judge) && may_without_us(&judge->request) &&
-			       !kernel_lets(&judge->request, judge->at.mode)
+	return refuses(judge) && may_without_us(&judge->request) && !kernel_lets(judge)
 		       ? judge->verdict.error
 		       : 0;
 }
@@ -184,9 +195,10 @@ static bool is_plainly_allowed(struct launch_judge *judge, uint64_t flags)
 	uint8_t rights = rights_of_open(flags);
 
 	judge->request =
-		(struct sbx_request){ .op = SBX_OP_READ, .size = -1, .path = judge->at.path };
-	sbx_eval(judge->image, &judge->request, &judge->verdict);
-	return (judge->verdict.rights & rights) == rights;
+		(struct sbx_request){ .op = rights & SBX_RIGHT_WRITE ? SBX_OP_WRITE : SBX_OP_READ,
+				      .size = -1,
+				      .path = judge->at.path };
+	return !refuses(judge) && (judge->verdict.rights & rights) == rights;
 }
 
 /* What is there is opened. */

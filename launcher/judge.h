@@ -15,6 +15,7 @@
 struct launch_judge {
 	const struct sbx_image *image;
 	const char *own; /* the run's own file: readable, although no rule names it */
+	const struct launch_broker *broker; /* who holds what Landlock does not; NULL: nobody */
 	pid_t thread; /* that calls */
 	struct sbx_report report; /* of the last refusal; points into this struct */
 	struct sbx_request request;

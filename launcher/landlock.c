@@ -5,7 +5,8 @@
  * Landlock adds up what the rules of a file and of all folders above it grant. So a policy is held
  * exactly when no right is lost on the way down, at any place that a rule names: see
  * launch_landlock_unheld(). Every such place then gets what the engine says of it, and no other
- * opinion is formed here. Must never grant what the engine does not, and never follow a link.
+ * opinion is formed here. Where rights are lost, and somebody can be asked, hold.c says which of them
+ * are left out for the program. Must never grant what the engine does not, and never follow a link.
  */
 #include "landlock.h"
 
@@ -25,9 +26,11 @@
 
 struct launch_spot {
 	const char *path;
+	char *own; /* the path, where nobody else has it */
 	int fd; /* O_PATH, or -1 for a spot that needs no rule */
 	mode_t mode;
 	uint8_t rights;
+	uint8_t left; /* classes of them that the program's layer leaves to the broker */
 	uint8_t layers;
 	bool dev; /* at /dev or below */
 };
@@ -73,27 +76,32 @@ int launch_landlock_abi(void)
  * can also read, write and truncate. Devices are never made.
  */
 static const struct {
-	uint8_t right;
+	uint8_t class;
 	uint64_t access;
 } grants[] = {
-	{ SBX_RIGHT_READ, LL_READ_FILE | LL_READ_DIR },
-	{ SBX_RIGHT_WRITE, LL_READ_FILE | LL_WRITE_FILE | LL_TRUNCATE | LL_REMOVE_DIR |
-				   LL_REMOVE_FILE | LL_MAKE_DIR | LL_MAKE_REG | LL_MAKE_SOCK |
-				   LL_MAKE_FIFO | LL_MAKE_SYM | LL_REFER },
-	{ SBX_RIGHT_EXEC, LL_EXECUTE | LL_READ_FILE },
+	{ HOLD_READ, LL_READ_FILE | LL_READ_DIR },
+	{ HOLD_EXEC, LL_EXECUTE | LL_READ_FILE },
+	{ HOLD_WRITE, LL_READ_FILE | LL_WRITE_FILE | LL_TRUNCATE },
+	{ HOLD_CHANGE, LL_READ_FILE | LL_WRITE_FILE | LL_TRUNCATE | LL_REMOVE_DIR | LL_REMOVE_FILE |
+			       LL_MAKE_DIR | LL_MAKE_REG | LL_MAKE_SOCK | LL_MAKE_FIFO |
+			       LL_MAKE_SYM | LL_REFER },
 };
 
-uint64_t launch_landlock_access(uint8_t rights, mode_t mode, bool dev, int abi)
+static uint64_t access_of(uint8_t classes, mode_t mode, bool dev, int abi)
 {
 	uint64_t access = 0;
 
 	for (size_t i = 0; i < sizeof(grants) / sizeof(grants[0]); i++)
-		if (rights & grants[i].right)
+		if (classes & grants[i].class)
 			access |= grants[i].access;
-	if ((rights & (SBX_RIGHT_READ | SBX_RIGHT_WRITE)) &&
-	    (dev || S_ISCHR(mode) || S_ISBLK(mode)))
+	if ((classes & (HOLD_READ | HOLD_WRITE)) && (dev || S_ISCHR(mode) || S_ISBLK(mode)))
 		access |= LL_IOCTL_DEV;
 	return access & ll_abis[abi].fs & (S_ISDIR(mode) ? UINT64_MAX : LL_FILE_RIGHTS);
+}
+
+uint64_t launch_landlock_access(uint8_t rights, mode_t mode, bool dev, int abi)
+{
+	return access_of(launch_hold_classes(rights), mode, dev, abi);
 }
 
 static uint8_t rights_at(const struct sbx_image *image, const char *path)
@@ -233,17 +241,63 @@ static uint8_t rights_granted_at(const struct sbx_image *image, const char *path
 }
 
 /* What the kernel's rule has to grant there; nothing where the folder above grants it all. */
-static uint8_t wanted_rights(const struct sbx_image *image, const struct sbx_rule *rule)
+static uint8_t wanted_rights(const struct launch_landlock *landlock, const struct sbx_rule *rule,
+			     uint8_t *left)
 {
 	const uint16_t none = SBX_RULE_GLOB | SBX_RULE_MISSING | SBX_RULE_ABSENT;
+	const struct sbx_image *image = landlock->image;
 	const char *path = sbx_str(image, rule->path);
+	const struct launch_held *held;
 	uint8_t here, above;
 
+	*left = 0;
 	if ((rule->kind != SBX_RULE_ADD && rule->kind != SBX_RULE_SET) || (rule->flags & none) ||
 	    !rights_above(image, path, &above))
 		return 0;
 	here = rights_granted_at(image, path);
-	return here & ~above ? here : 0;
+	if (!landlock->hold)
+		return here & ~above ? here : 0;
+	held = launch_hold_find(landlock->hold, path, strlen(path));
+	*left = launch_hold_classes(here) & (uint8_t) ~(held ? held->classes : 0);
+	return here & ~above || (held && held->classes & ~held->above) ? here : 0;
+}
+
+/*
+ * Of a place that does not exist yet, or that a pattern names, the folder that there is: for us alone,
+ * who will be asked.
+ */
+static char *nearest_folder(const struct sbx_image *image, const struct sbx_rule *rule)
+{
+	char *path = strdup(sbx_str(image, rule->path)), *slash;
+	struct stat st;
+
+	if (!path)
+		return NULL;
+	path[strcspn(path, "*?")] = '\0';
+	while ((slash = strrchr(path, '/'))) {
+		slash[slash == path] = '\0';
+		if (slash == path || lstat(path, &st) == 0)
+			break;
+	}
+	return path;
+}
+
+static void take_folder(struct launch_landlock *landlock, const struct sbx_rule *rule)
+{
+	struct launch_spot *spot = &landlock->spots[landlock->count];
+	char *path;
+
+	if (!landlock->hold || (rule->kind != SBX_RULE_ADD && rule->kind != SBX_RULE_SET) ||
+	    !(rule->flags & (SBX_RULE_GLOB | SBX_RULE_MISSING)) ||
+	    (rule->flags & SBX_RULE_ABSENT) || !(rule->rights & PATH_RIGHTS) ||
+	    !(path = nearest_folder(landlock->image, rule)))
+		return;
+	*spot = (struct launch_spot){ .path = path,
+				      .own = path,
+				      .fd = -1,
+				      .rights = rule->rights & PATH_RIGHTS,
+				      .layers = 1 << LAYER_LAUNCHER };
+	landlock->count++;
 }
 
 static int by_path(const void *a, const void *b)
@@ -263,12 +317,13 @@ static void take_rules(struct launch_landlock *landlock)
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct sbx_rule *rule = &sbx_rules(image)[i];
-		uint8_t rights = wanted_rights(image, rule);
+		uint8_t left, rights = wanted_rights(landlock, rule, &left);
 
 		if (rights)
 			spots[found++] = (struct launch_spot){ .path = sbx_str(image, rule->path),
 							       .fd = -1,
 							       .rights = rights,
+							       .left = left,
 							       .layers = BOTH_LAYERS };
 	}
 	qsort(spots, found, sizeof(*spots), by_path);
@@ -276,6 +331,8 @@ static void take_rules(struct launch_landlock *landlock)
 		if (kept == 0 || by_path(&spots[kept - 1], &spots[i]) != 0)
 			spots[kept++] = spots[i];
 	landlock->count = kept;
+	for (uint32_t i = 0; i < count; i++)
+		take_folder(landlock, &sbx_rules(image)[i]);
 }
 
 static void take_place(struct launch_landlock *landlock, const char *path, uint8_t rights,
@@ -291,8 +348,13 @@ static void take_dev(struct launch_landlock *landlock)
 {
 	uint8_t rights = rights_at(landlock->image, "/dev");
 
-	if (rights && rights_at(landlock->image, "/") && access("/dev", F_OK) == 0)
-		take_place(landlock, "/dev", rights, BOTH_LAYERS);
+	if (!rights || !rights_at(landlock->image, "/") || access("/dev", F_OK) < 0)
+		return;
+	take_place(landlock, "/dev", rights, BOTH_LAYERS);
+	if (landlock->hold)
+		landlock->spots[landlock->count - 1].left =
+			launch_hold_classes(rights) &
+			(uint8_t)~launch_hold_at(landlock->hold, "/dev");
 }
 
 /* openat2() is asked to refuse links anywhere; without it, the last component at least is none. */
@@ -366,12 +428,12 @@ static int open_spots(struct launch_landlock *landlock, struct launch_error *err
 	return 0;
 }
 
-int launch_landlock_open(const struct sbx_image *image, const struct launch_place *places,
-			 size_t place_count, struct launch_landlock *out,
-			 struct launch_error *error)
+int launch_landlock_open(const struct sbx_image *image, const struct launch_hold *hold,
+			 const struct launch_place *places, size_t place_count,
+			 struct launch_landlock *out, struct launch_error *error)
 {
-	size_t room = sbx_count(image, SBX_TABLE_rules) + place_count + 2;
-	struct launch_landlock landlock = { .image = image };
+	size_t room = 2 * (size_t)sbx_count(image, SBX_TABLE_rules) + place_count + 2;
+	struct launch_landlock landlock = { .image = image, .hold = hold };
 	int result;
 
 	landlock.spots = calloc(room, sizeof(*landlock.spots));
@@ -394,9 +456,11 @@ int launch_landlock_open(const struct sbx_image *image, const struct launch_plac
 
 void launch_landlock_done(struct launch_landlock *landlock)
 {
-	for (size_t i = 0; i < landlock->count; i++)
+	for (size_t i = 0; i < landlock->count; i++) {
 		if (landlock->spots[i].fd >= 0)
 			close(landlock->spots[i].fd);
+		free(landlock->spots[i].own);
+	}
 	free(landlock->spots);
 	if (landlock->files.rlim_max)
 		(void)setrlimit(RLIMIT_NOFILE, &landlock->files);
@@ -467,8 +531,10 @@ static int add_spots(int ruleset, const struct launch_landlock *landlock, int ab
 {
 	for (size_t i = 0; i < landlock->count; i++) {
 		const struct launch_spot *spot = &landlock->spots[i];
-		struct ll_path_rule rule = { .access = launch_landlock_access(
-						     spot->rights, spot->mode, spot->dev, abi),
+		uint8_t left = layer == LAYER_PROGRAM ? spot->left : 0;
+		struct ll_path_rule rule = { .access = access_of(launch_hold_classes(spot->rights) &
+									 (uint8_t)~left,
+								 spot->mode, spot->dev, abi),
 					     .fd = spot->fd };
 
 		if (spot->fd < 0 || !rule.access || !(spot->layers & (1 << layer)))
@@ -513,7 +579,7 @@ int launch_landlock_build(const struct sbx_image *image, int abi, enum launch_la
 			  struct launch_error *error)
 {
 	struct launch_landlock landlock = { .image = image };
-	int result = launch_landlock_open(image, places, place_count, &landlock, error);
+	int result = launch_landlock_open(image, NULL, places, place_count, &landlock, error);
 
 	if (result < 0)
 		return result;

@@ -11,7 +11,7 @@
 #ifndef SBX_LAUNCH_LANDLOCK_H
 #define SBX_LAUNCH_LANDLOCK_H
 
-#include "launch.h"
+#include "hold.h"
 
 #include <sys/resource.h>
 
@@ -43,6 +43,7 @@ struct launch_place {
 /* All that rules will be about, opened once for both layers. */
 struct launch_landlock {
 	const struct sbx_image *image;
+	const struct launch_hold *hold; /* what the program's layer leaves out; NULL: nothing */
 	struct launch_spot *spots;
 	size_t count;
 	struct rlimit files; /* as it was, when many spots needed more; else zero */
@@ -53,9 +54,9 @@ struct launch_landlock {
  * has resolved paths, so one that has become a link since, or vanished, is an error that names it.
  * 'out' keeps pointing to the image and the places' paths.
  */
-int launch_landlock_open(const struct sbx_image *image, const struct launch_place *places,
-			 size_t place_count, struct launch_landlock *out,
-			 struct launch_error *error);
+int launch_landlock_open(const struct sbx_image *image, const struct launch_hold *hold,
+			 const struct launch_place *places, size_t place_count,
+			 struct launch_landlock *out, struct launch_error *error);
 /* In every process that goes on to exec: gives back the limit of open files, too. */
 void launch_landlock_done(struct launch_landlock *landlock);
 

@@ -9,6 +9,7 @@
  */
 #include "listen.h"
 
+#include "repos.h"
 #include "target.h"
 
 #include <errno.h>
@@ -85,6 +86,12 @@ void launch_listen_init(struct launch_listen *listen, const struct launch_listen
 		listen->with.limit = UINT64_MAX;
 	number_rows(listen);
 	launch_target_init();
+	if (setup->hold)
+		listen->broker = (struct launch_broker){ .listener = setup->fd,
+							 .hold = setup->hold,
+							 .repos = launch_repos_new(),
+							 .file_size = setup->file_size,
+							 .landlock = setup->landlock };
 	/* Makes an answer five times as fast; kernels before 6.6 do without. */
 	if (setup->fd >= 0)
 		(void)ioctl(setup->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
@@ -278,9 +285,13 @@ static bool is_valid(const struct launch_listen *listen, uint64_t id)
 	return ioctl(listen->with.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-/* A refusal leaves no trace where it is known too late: who asked has died. */
-static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
-		       enum launch_call_index index, const struct seccomp_notif *asked)
+/*
+ * What the policy refuses is said; what it does not goes on. A refusal leaves no trace where it is
+ * known too late: who asked has died.
+ */
+static void explain_path(struct launch_listen *listen, struct launch_judge *judge,
+			 enum launch_call_index index, const struct seccomp_notif *asked,
+			 const char *layer)
 {
 	pid_t thread = (pid_t)asked->pid;
 	int error = launch_judge_call(judge, index, &asked->data, thread);
@@ -290,10 +301,39 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		launch_who_fill(&who, thread);
 		(void)pthread_mutex_lock(listen->with.lock);
 		if (is_valid(listen, asked->id))
-			launch_report_denial(listen->with.report, &judge->report, &who, "landlock");
+			launch_report_denial(listen->with.report, &judge->report, &who, layer);
 		(void)pthread_mutex_unlock(listen->with.lock);
 	}
 	answer(listen, asked->id, error, error == 0);
+}
+
+static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
+		       enum launch_call_index index, const struct seccomp_notif *asked)
+{
+	struct seccomp_notif_resp response = { .id = asked->id };
+	struct launch_answer result;
+	enum launch_served served = SERVED_LEFT;
+
+	if (judge->broker)
+		served = launch_broker_call(judge->broker, judge, index, asked, &result);
+	switch (served) {
+	case SERVED_SENT:
+		return;
+	case SERVED_LEFT:
+		explain_path(listen, judge, index, asked, "landlock");
+		return;
+	case SERVED_REFUSED:
+		explain_path(listen, judge, index, asked, "broker");
+		return;
+	case SERVED_HELD:
+		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+		break;
+	case SERVED_DONE:
+		response.error = -result.error;
+		response.val = result.value;
+		break;
+	}
+	(void)ioctl(listen->with.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
 /* A call whose registers decide. */
@@ -319,6 +359,13 @@ static void serve_call(struct launch_listen *listen, const struct launch_call *c
 		launch_report_syscall(listen->with.report, call ? call->name : "?",
 				      call && call->loosenable ? REPORT_LOOSENABLE : 0, &who);
 	answer(listen, asked->id, error, error == 0);
+}
+
+static struct launch_judge make_judge(const struct launch_listen *listen)
+{
+	return (struct launch_judge){ .image = listen->with.image,
+				      .own = listen->with.own,
+				      .broker = listen->broker.repos ? &listen->broker : NULL };
 }
 
 /* The lock is not held. */
@@ -390,10 +437,12 @@ static void hurry(void)
 static void *receive(void *arg)
 {
 	struct launch_listen *listen = arg;
-	struct launch_judge judge = { .image = listen->with.image, .own = listen->with.own };
+	struct launch_judge judge = make_judge(listen);
 	struct seccomp_notif asked;
 	int taken;
 
+	/* The umask of whoever is served is the thread's own. */
+	(void)unshare(CLONE_FS);
 	hurry();
 	while ((taken = take(listen, &asked)) >= 0) {
 		if (taken > 0)
@@ -436,7 +485,7 @@ int launch_listen_start(struct launch_listen *listen)
 
 int launch_listen_serve(struct launch_listen *listen)
 {
-	struct launch_judge judge = { .image = listen->with.image, .own = listen->with.own };
+	struct launch_judge judge = make_judge(listen);
 	struct seccomp_notif asked;
 	int there = 1;
 

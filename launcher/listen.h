@@ -15,7 +15,7 @@
 #ifndef SBX_LAUNCH_LISTEN_H
 #define SBX_LAUNCH_LISTEN_H
 
-#include "judge.h"
+#include "broker.h"
 #include "report.h"
 #include "watch.h"
 
@@ -33,6 +33,9 @@ struct launch_listen_setup {
 	const struct sbx_image *image;
 	const char *own; /* of struct launch_judge */
 	const struct launch_wishes *wishes;
+	const struct launch_hold *hold; /* NULL: nothing is brokered */
+	bool landlock; /* stands behind the broker */
+	uint64_t file_size; /* of struct launch_broker */
 	uint64_t limit; /* of tasks; 0: none */
 	struct launch_watch *watch;
 	struct launch_report *report;
@@ -41,6 +44,7 @@ struct launch_listen_setup {
 
 struct launch_listen {
 	struct launch_listen_setup with;
+	struct launch_broker broker;
 	pid_t root; /* the supervisor */
 	uint16_t rows[LAUNCH_NUMBERS]; /* of syscalls.def, by number; LAUNCH_CALL_COUNT: none */
 	int wake; /* reads as ready when the loop has to look at times anew; -1: nobody receives */

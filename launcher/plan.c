@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum {
@@ -189,6 +190,43 @@ static int check_required(const struct launch *launch, struct launch_error *erro
 	return 0;
 }
 
+/* Inside another sandbox there is a listener already. */
+static bool can_listen(void)
+{
+	return prctl(PR_GET_SECCOMP) == 0 || launch_has("notify");
+}
+
+/* Names are not hidden from those who only look. */
+static int check_hidden(const struct launch *launch, struct launch_error *error)
+{
+	for (uint32_t i = 0; i < sbx_count(launch->image, SBX_TABLE_rules); i++) {
+		const struct sbx_rule *rule = &sbx_rules(launch->image)[i];
+
+		if (rule->kind == SBX_RULE_HIDE && !(rule->flags & SBX_RULE_ABSENT))
+			return refuse_rule(launch, i, "no layer hides names yet", error);
+	}
+	return 0;
+}
+
+/* Who holds which paths. */
+static int plan_paths(struct launch *launch, bool landlock, struct launch_error *error)
+{
+	int failed;
+
+	launch->brokers = can_listen();
+	if (!launch->brokers) {
+		failed = check_paths(launch, error);
+		return failed < 0 ? failed : check_locks(launch, error);
+	}
+	if ((failed = check_hidden(launch, error)) < 0)
+		return failed;
+	failed = launch_hold_make(launch->image, landlock, NULL, &launch->hold, error);
+	/* What libraries read by themselves would fail, and nobody would be asked. */
+	if (launch->hold.brokered & HOLD_READ)
+		launch->wishes.quiet = false;
+	return failed;
+}
+
 int launch_plan_make(struct launch *launch, struct launch_error *error)
 {
 	uint64_t enforce = value_of(launch, SBX_KEY_sandbox_enforce);
@@ -208,7 +246,7 @@ int launch_plan_make(struct launch *launch, struct launch_error *error)
 				   "this kernel has no Landlock (or something hides it), so the "
 				   "policy's paths cannot be held (sbx-launch --doctor says more)");
 	if ((failed = check_settings(launch, error)) < 0 ||
-	    (failed = check_paths(launch, error)) < 0 || (failed = check_locks(launch, error)) < 0)
+	    (failed = plan_paths(launch, true, error)) < 0)
 		return failed;
 	return check_network(launch, error);
 }
@@ -359,7 +397,7 @@ static void note_gaps(const struct launch *launch, struct note *notes, size_t *c
 	note(notes, count, "left out",
 	     "modes, owners and times of files, also of those that cannot be written: ordinary "
 	     "permissions only");
-	if (has_rule(launch, SBX_RULE_PROTECT))
+	if (has_rule(launch, SBX_RULE_PROTECT) && !launch->brokers)
 		note(notes, count, "left out",
 		     "default protections inside writable places (.git/hooks, shell start-up "
 		     "files, "

@@ -225,7 +225,8 @@ static int open_places(struct launch *launch, struct launch_error *error)
 
 	if (!launch->abi)
 		return 0;
-	return launch_landlock_open(launch->image, places, 3, &launch->landlock, error);
+	return launch_landlock_open(launch->image, launch->brokers ? &launch->hold : NULL, places,
+				    3, &launch->landlock, error);
 }
 
 static int make_run(struct launch *launch)

@@ -35,6 +35,8 @@ struct launch {
 	struct launch_user user;
 	struct launch_private place;
 	struct launch_landlock landlock;
+	struct launch_hold hold; /* empty when nobody can be asked */
+	bool brokers; /* somebody will be there to be asked, and holds what Landlock cannot */
 	int abi; /* of Landlock; 0: not enforced */
 	bool enforced; /* false: [sandbox] enforce = none */
 	const char *workdir; /* where the program starts; NULL: here */

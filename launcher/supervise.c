@@ -263,15 +263,18 @@ static void program_listens(struct supervisor *super, int listener)
 	super->status_end = -1;
 	restore_streams(super);
 	super->watch.notified = listener >= 0;
-	launch_listen_init(&super->listen,
-			   &(struct launch_listen_setup){ .fd = listener,
-							  .image = launch->image,
-							  .own = launch->place.image,
-							  .wishes = &launch->wishes,
-							  .limit = launch->limits.processes,
-							  .watch = &super->watch,
-							  .report = super->report,
-							  .lock = &super->lock });
+	launch_listen_init(&super->listen, &(struct launch_listen_setup){
+						   .fd = listener,
+						   .image = launch->image,
+						   .own = launch->place.image,
+						   .wishes = &launch->wishes,
+						   .hold = launch->brokers ? &launch->hold : NULL,
+						   .landlock = launch->abi > 0,
+						   .file_size = launch->limits.file_size,
+						   .limit = launch->limits.processes,
+						   .watch = &super->watch,
+						   .report = super->report,
+						   .lock = &super->lock });
 	super->ready[FROM_LISTENER].fd = listener;
 	launch_plan_layers(launch, listener >= 0, layers);
 	launch_report_start(super->report, (const char *const *)launch->options.argv,

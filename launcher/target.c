@@ -77,7 +77,8 @@ int launch_target_string(pid_t thread, uint64_t at, char out[PATH_MAX])
 	return -ENAMETOOLONG;
 }
 
-pid_t launch_target_process(pid_t thread)
+/* Reads a number from the thread's status, behind a word and in some base; -1 when there is none. */
+static long read_status(pid_t thread, const char *word, int base)
 {
 	char path[64], text[1024];
 	const char *line;
@@ -87,12 +88,24 @@ pid_t launch_target_process(pid_t thread)
 	(void)snprintf(path, sizeof(path), "%d/status", (int)thread);
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return thread;
+		return -1;
 	got = read(fd, text, sizeof(text) - 1);
 	(void)close(fd);
 	text[got > 0 ? got : 0] = '\0';
-	line = strstr(text, "\nTgid:");
-	return line ? (pid_t)strtol(line + strlen("\nTgid:"), NULL, 10) : thread;
+	line = strstr(text, word);
+	return line ? strtol(line + strlen(word), NULL, base) : -1;
+}
+
+pid_t launch_target_process(pid_t thread)
+{
+	long process = read_status(thread, "\nTgid:", 10);
+
+	return process > 0 ? (pid_t)process : thread;
+}
+
+long launch_target_umask(pid_t thread)
+{
+	return read_status(thread, "\nUmask:", 8);
 }
 
 /* What a descriptor of ours, or a folder of the thread's, is called. */
@@ -211,6 +224,33 @@ static int make_whole(const char *link, const char *path, char whole[2 * PATH_MA
 	return 0;
 }
 
+/* Where links lead to what only the thread itself has. */
+static bool may_be_own(const char *path)
+{
+	return !strncmp(path, "/proc/", strlen("/proc/")) ||
+	       !strncmp(path, "/dev/", strlen("/dev/"));
+}
+
+/* Through links of /proc, which the thread sees otherwise than we do: where it ends, without links. */
+static int open_own(pid_t thread, const char *link, const char *path, int flags)
+{
+	struct sbx_viewer viewer = { launch_target_process(thread), thread };
+	struct open_how how = { .flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
+				.resolve = RESOLVE_NO_SYMLINKS };
+	struct sbx_resolved found;
+	char base[PATH_MAX] = "/";
+	int failed, fd;
+
+	if (path[0] != '/' && (failed = read_name(proc, link, base)) < 0)
+		return failed;
+	failed = sbx_resolve_as(&viewer, base, path, flags & O_NOFOLLOW ? SBX_RESOLVE_NOFOLLOW : 0,
+				&found);
+	if (failed || found.pinned)
+		return failed ? failed : -ELOOP;
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, found.path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
 int launch_target_open(pid_t thread, int dir, const char *path, int flags, uint64_t how)
 {
 	char link[64], whole[2 * PATH_MAX];
@@ -220,14 +260,11 @@ int launch_target_open(pid_t thread, int dir, const char *path, int flags, uint6
 	if (how & ~(uint64_t)RESOLVE_CACHED || !*path || make_whole(link, path, whole) < 0)
 		return open_from(link, path, flags, how);
 	fd = open_found(AT_FDCWD, whole, flags, 0);
-	return fd == -EACCES && path[0] != '/' ? open_from(link, path, flags, how) : fd;
-}
-
-/* Where links lead to what only the thread itself has. */
-static bool may_be_own(const char *path)
-{
-	return !strncmp(path, "/proc/", strlen("/proc/")) ||
-	       !strncmp(path, "/dev/", strlen("/dev/"));
+	if (fd == -EACCES && path[0] != '/')
+		return open_from(link, path, flags, how);
+	if (fd == -ELOOP || (fd == -ENOENT && may_be_own(whole)))
+		return open_own(thread, link, path, flags);
+	return fd;
 }
 
 static int find_fast(pid_t thread, int dir, const char *path, unsigned int flags, uint64_t how,

@@ -29,6 +29,9 @@ int launch_target_bytes(pid_t thread, uint64_t at, void *out, size_t size);
 /* The process that the thread belongs to, or the thread itself when that cannot be told. */
 pid_t launch_target_process(pid_t thread);
 
+/* The thread's umask; -1 when it cannot be told. */
+long launch_target_umask(pid_t thread);
+
 /* Whether a descriptor of the thread's is a socket. */
 bool launch_target_is_socket(pid_t thread, int fd);
 

@@ -280,30 +280,42 @@ static int ask_host(struct sbx_asked *asked, const char *target)
 	return 0;
 }
 
-/*
- * Whether the repository that a protected path belongs to is there: its own folder on the way to
- * the path, or ".git" beside it.
- */
-static bool repository_exists(const char *path)
-{
-	static const char *const folders[] = { "/.git", "/.hg", "/.jj" };
-	size_t len = (size_t)(strrchr(path, '/') - path);
-	const char *own = "/.git";
-	char place[PATH_MAX];
-	struct stat st;
+static const char *const repositories[] = { "/.git", "/.hg", "/.jj" };
+#define REPOSITORIES (sizeof(repositories) / sizeof(repositories[0]))
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		size_t name_len = strlen(folders[i]);
+bool sbx_is_repository(const char *name)
+{
+	for (size_t i = 0; i < REPOSITORIES; i++)
+		if (!strcmp(name, repositories[i] + 1))
+			return true;
+	return false;
+}
+
+void sbx_repository_of(const char *path, char out[PATH_MAX])
+{
+	size_t len = (size_t)(strrchr(path, '/') - path);
+	const char *own = repositories[0];
+
+	for (size_t i = 0; i < REPOSITORIES; i++) {
+		size_t name_len = strlen(repositories[i]);
 		const char *at = path;
 
-		while ((at = strstr(at, folders[i])) && at[name_len] && at[name_len] != '/')
+		while ((at = strstr(at, repositories[i])) && at[name_len] && at[name_len] != '/')
 			at += name_len;
 		if (at && (size_t)(at - path) < len) {
 			len = (size_t)(at - path);
-			own = folders[i];
+			own = repositories[i];
 		}
 	}
-	(void)snprintf(place, sizeof(place), "%.*s%s", (int)len, path, own);
+	(void)snprintf(out, PATH_MAX, "%.*s%s", (int)len, path, own);
+}
+
+static bool repository_exists(const char *path)
+{
+	char place[PATH_MAX];
+	struct stat st;
+
+	sbx_repository_of(path, place);
 	return lstat(place, &st) == 0;
 }
 

@@ -38,6 +38,11 @@ struct sbx_report sbx_asked_report(const struct sbx_image *image, const struct s
 
 const struct sbx_image *sbx_policy_image(const struct sbx_policy *policy);
 
+/* Whether a folder of that name is where a repository has its own files. */
+bool sbx_is_repository(const char *name);
+/* Where the repository of a protected path has them: on the way to the path, or ".git" beside it. */
+void sbx_repository_of(const char *path, char out[PATH_MAX]);
+
 /* "OP TARGET" of a [test]; the op, or -1, and where the target begins. */
 int sbx_case_split(const char *text, const char **target);
 

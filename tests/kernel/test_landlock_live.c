@@ -370,7 +370,7 @@ static void test_layers(void)
 	struct launch_landlock landlock;
 	struct launch_error error;
 
-	if (launch_landlock_open(sbx_policy_image(policy), places, 2, &landlock, &error) < 0)
+	if (launch_landlock_open(sbx_policy_image(policy), NULL, places, 2, &landlock, &error) < 0)
 		BAIL_OUT("%s", error.text);
 	for (enum launch_layer layer = LAYER_LAUNCHER; layer <= LAYER_PROGRAM; layer++) {
 		int ruleset = launch_landlock_ruleset(&landlock, newest, layer, &error);

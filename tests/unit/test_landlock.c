@@ -211,19 +211,19 @@ static void test_open_errors(void)
 	const struct sbx_image *image = sbx_policy_image(policy);
 
 	rmdir(tree_path("gone"));
-	cmp_ok(launch_landlock_open(image, NULL, 0, &landlock, &error), "==", -ENOENT,
+	cmp_ok(launch_landlock_open(image, NULL, NULL, 0, &landlock, &error), "==", -ENOENT,
 	       "a root that vanished is an error");
 	like(error.text, "/gone' .*gone", "that names it");
 	tree_link("gone", "a");
-	cmp_ok(launch_landlock_open(image, NULL, 0, &landlock, &error), "==", -ELOOP,
+	cmp_ok(launch_landlock_open(image, NULL, NULL, 0, &landlock, &error), "==", -ELOOP,
 	       "one that became a link is an error");
 	like(error.text, "/gone' .*link", "that names it");
 	unlink(tree_path("gone"));
 	tree_dir("gone");
-	cmp_ok(launch_landlock_open(image, &place, 1, &landlock, &error), "==", -ENOENT,
+	cmp_ok(launch_landlock_open(image, NULL, &place, 1, &landlock, &error), "==", -ENOENT,
 	       "so is a place that does not exist");
 	like(error.text, "/nowhere'", "that names it");
-	cmp_ok(launch_landlock_open(image, NULL, 0, &landlock, &error), "==", 0,
+	cmp_ok(launch_landlock_open(image, NULL, NULL, 0, &landlock, &error), "==", 0,
 	       "else all is well");
 	cmp_ok(launch_landlock_ruleset(&landlock, 0, LAYER_PROGRAM, &error), "==", -EINVAL,
 	       "there is no ABI 0");

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Takes a call apart, and has it performed by the part that knows how.
+ *
+ * 1. Nothing is read twice from the caller's memory.
+ * 2. A verdict is about the name of something pinned, and what is done is done to what is pinned.
+ * 3. A call that is left to the kernel is one that the program's own Landlock layer decides.
+ */
+#include "broker_call.h"
+
+#include "repos.h"
+#include "target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HOW_MOST 4096 /* of struct open_how, in the kernel too */
+#define TMPFILE (O_TMPFILE & ~O_DIRECTORY)
+#define OPEN_FLAGS                                                                             \
+	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |  \
+	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | \
+	 O_PATH | TMPFILE | 0100000)
+#define RESOLVE_FLAGS                                                                      \
+	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | \
+	 RESOLVE_IN_ROOT | RESOLVE_CACHED)
+
+enum launch_served launch_broker_done(const struct brokered *call, int64_t result)
+{
+	*call->answer = result < 0 ? (struct launch_answer){ .error = (int)-result }
+				   : (struct launch_answer){ .value = result };
+	return SERVED_DONE;
+}
+
+enum launch_served launch_broker_left(const struct brokered *call, int error)
+{
+	if (call->broker->landlock)
+		return SERVED_LEFT;
+	return launch_broker_done(call, -error);
+}
+
+int launch_broker_path(const struct brokered *call, int8_t arg, char out[PATH_MAX])
+{
+	int len = launch_target_string(call->thread, call->args[arg], out);
+
+	if (len < 0)
+		return len;
+	return len ? 0 : -ENOENT;
+}
+
+int launch_broker_dir(const struct brokered *call, int8_t arg)
+{
+	return arg < 0 ? AT_FDCWD : (int)call->args[arg];
+}
+
+int launch_broker_name(int fd, char path[PATH_MAX])
+{
+	static const char deleted[] = " (deleted)";
+	int len = launch_target_name(fd, path);
+	size_t mark = sizeof(deleted) - 1;
+
+	if (len < 0)
+		return len;
+	if (path[0] != '/' || !strncmp(path, "/proc/", strlen("/proc/")) ||
+	    ((size_t)len > mark && !strcmp(path + len - mark, deleted)))
+		return -ELOOP;
+	return len;
+}
+
+/* Where the last name of a path begins, and its length; what is behind it is slashes. */
+static size_t last_name(const char *path, size_t *len)
+{
+	size_t end = strlen(path), start;
+
+	while (end > 0 && path[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && path[start - 1] != '/'; start--)
+		;
+	*len = end - start;
+	return start;
+}
+
+int launch_entry_find(const struct brokered *call, int dir, const char *path, uint64_t how,
+		      struct entry *entry)
+{
+	char folder[PATH_MAX];
+	size_t len, start = last_name(path, &len);
+	int path_len;
+
+	entry->folder = -1;
+	if (!len || (len == 1 && path[start] == '.') ||
+	    (len == 2 && !memcmp(path + start, "..", 2)))
+		return -EINVAL;
+	if (len > NAME_MAX)
+		return -ENAMETOOLONG;
+	entry->slashed = path[start + len] == '/';
+	(void)snprintf(entry->name, sizeof(entry->name), "%.*s%s", (int)len, path + start,
+		       entry->slashed ? "/" : "");
+	memcpy(folder, path, start);
+	(void)snprintf(folder + start, sizeof(folder) - start, "%s", start ? "" : ".");
+	entry->folder = launch_target_open(call->thread, dir, folder, O_DIRECTORY, how);
+	if (entry->folder < 0)
+		return entry->folder;
+	path_len = launch_broker_name(entry->folder, entry->path);
+	if (path_len < 0)
+		return path_len;
+	if (path_len == 1)
+		path_len = 0;
+	if ((size_t)path_len + 1 + len >= sizeof(entry->path))
+		return -ENAMETOOLONG;
+	(void)snprintf(entry->path + path_len, sizeof(entry->path) - (size_t)path_len, "/%.*s",
+		       (int)len, path + start);
+	return 0;
+}
+
+void launch_entry_close(struct entry *entry)
+{
+	if (entry->folder >= 0)
+		(void)close(entry->folder);
+	entry->folder = -1;
+}
+
+bool launch_broker_allows(const struct brokered *call, struct sbx_request *request)
+{
+	struct launch_judge *judge = call->judge;
+
+	launch_repos_eval(call->broker->repos, judge->image, request, &judge->verdict);
+	call->answer->error = judge->verdict.error;
+	return judge->verdict.allowed;
+}
+
+bool launch_broker_serves(const struct brokered *call, uint8_t classes)
+{
+	return !call->broker->landlock || call->broker->hold->brokered & classes;
+}
+
+bool launch_broker_is_held(const struct brokered *call, const char *path, uint8_t classes)
+{
+	return call->broker->landlock &&
+	       (launch_hold_at(call->broker->hold, path) & classes) == classes;
+}
+
+bool launch_broker_is_held_in(const struct brokered *call, const char *path)
+{
+	char folder[PATH_MAX];
+	size_t len = (size_t)(strrchr(path, '/') - path);
+
+	(void)snprintf(folder, sizeof(folder), "%.*s", len ? (int)len : 1, path);
+	return launch_broker_is_held(call, folder, HOLD_WRITE | HOLD_CHANGE);
+}
+
+void launch_broker_umask(const struct brokered *call)
+{
+	long mask = launch_target_umask(call->thread);
+
+	(void)umask(mask < 0 ? 077 : (mode_t)mask);
+}
+
+/* What is behind the fields that we know must be zero, as the kernel has it. */
+static int read_how(const struct brokered *call, struct open_how *how)
+{
+	uint64_t size = call->args[3];
+	unsigned char bytes[HOW_MOST];
+	int failed;
+
+	if (size < sizeof(*how) || size > sizeof(bytes))
+		return size < sizeof(*how) ? -EINVAL : -E2BIG;
+	failed = launch_target_bytes(call->thread, call->args[2], bytes, (size_t)size);
+	for (size_t i = sizeof(*how); !failed && i < size; i++)
+		if (bytes[i])
+			failed = -E2BIG;
+	if (!failed)
+		memcpy(how, bytes, sizeof(*how));
+	return failed;
+}
+
+static enum launch_served open_how(struct brokered *call)
+{
+	struct open_how how;
+	int failed = read_how(call, &how);
+
+	if (failed)
+		return launch_broker_done(call, failed);
+	/* What is no open at all, the kernel says before it looks at any path. */
+	if (how.flags & ~(uint64_t)OPEN_FLAGS || how.resolve & ~(uint64_t)RESOLVE_FLAGS ||
+	    how.mode & ~(uint64_t)07777 || (how.mode && !(how.flags & (O_CREAT | TMPFILE))))
+		return launch_broker_left(call, EINVAL);
+	return launch_broker_open(call, how.flags, (mode_t)how.mode, how.resolve);
+}
+
+static mode_t mode_of(const struct brokered *call, int8_t arg)
+{
+	return (mode_t)(uint32_t)call->args[arg];
+}
+
+static enum launch_served change(struct brokered *call)
+{
+	switch ((enum sbx_act)call->ask->act) {
+	case SBX_ACT_UNLINK:
+	case SBX_ACT_RMDIR:
+		return launch_broker_remove(call);
+	case SBX_ACT_RENAME:
+		return launch_broker_rename(call);
+	case SBX_ACT_LINK:
+		return launch_broker_link(call);
+	default:
+		return launch_broker_make(call);
+	}
+}
+
+static enum launch_served serve(struct brokered *call)
+{
+	switch ((enum sbx_act)call->ask->act) {
+	case SBX_ACT_OPEN:
+		return launch_broker_open(call, call->flags,
+					  mode_of(call, (int8_t)(call->ask->flags + 1)), 0);
+	case SBX_ACT_OPEN_HOW:
+		return open_how(call);
+	case SBX_ACT_CREAT:
+		return launch_broker_open(call, O_CREAT | O_WRONLY | O_TRUNC, mode_of(call, 1), 0);
+	case SBX_ACT_TRUNCATE:
+		return launch_broker_truncate(call);
+	case SBX_ACT_MKDIR:
+	case SBX_ACT_MKNOD:
+	case SBX_ACT_SYMLINK:
+	case SBX_ACT_UNLINK:
+	case SBX_ACT_RMDIR:
+	case SBX_ACT_RENAME:
+	case SBX_ACT_LINK:
+		return launch_broker_serves(call, HOLD_CHANGE) ? change(call) : SERVED_LEFT;
+	case SBX_ACT_BIND:
+		return launch_broker_serves(call, HOLD_CHANGE) ? launch_broker_bind(call)
+							       : SERVED_LEFT;
+	case SBX_ACT_NOTHING:
+	case SBX_ACT_EXEC:
+	case SBX_ACT_CONNECT:
+		break;
+	}
+	return SERVED_LEFT;
+}
+
+enum launch_served launch_broker_call(const struct launch_broker *broker,
+				      struct launch_judge *judge, enum launch_call_index index,
+				      const struct seccomp_notif *asked,
+				      struct launch_answer *answer)
+{
+	uint64_t args[6];
+	struct brokered call = { .broker = broker,
+				 .judge = judge,
+				 .ask = launch_call_path(index),
+				 .args = args,
+				 .id = asked->id,
+				 .thread = (pid_t)asked->pid,
+				 .answer = answer };
+
+	for (int i = 0; i < 6; i++)
+		args[i] = asked->data.args[i];
+	if (call.ask->flags >= 0)
+		call.flags = (uint32_t)args[call.ask->flags];
+	*answer = (struct launch_answer){ 0 };
+	return serve(&call);
+}

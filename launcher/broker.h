@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The broker: performs calls itself where the kernel's rules cannot say what the policy says.
+ *
+ * What such a call needs is left out of the program's Landlock layer (hold.h), so the kernel refuses
+ * it, and the supervisor is asked. The arguments are copied once; what they lead to is pinned by a
+ * descriptor; the policy decides about the name that the pinned thing has; and the call is made on
+ * the descriptor, by a thread with the caller's umask. Between the decision and the call there is
+ * nothing left that the program could exchange.
+ */
+#ifndef SBX_LAUNCH_BROKER_H
+#define SBX_LAUNCH_BROKER_H
+
+#include "hold.h"
+#include "judge.h"
+
+/* What became of a call. */
+enum launch_served {
+	SERVED_LEFT, /* not ours: it is for the judge to see, and the kernel's rules hold it */
+	SERVED_HELD, /* allowed, and the kernel's rules hold it: it can go on */
+	SERVED_REFUSED, /* by the policy: 'error' */
+	SERVED_DONE, /* 'error', or when that is 0 'value' is the answer */
+	SERVED_SENT, /* and answered: nothing is left to do */
+};
+
+struct launch_answer {
+	int error; /* positive */
+	int64_t value;
+};
+
+/* What all threads that serve share. */
+struct launch_broker {
+	int listener;
+	const struct launch_hold *hold;
+	struct launch_repos *repos;
+	uint64_t file_size; /* the limit; 0: none */
+	bool landlock; /* false: nothing stands behind us, and no call by path may go on */
+};
+
+enum launch_served launch_broker_call(const struct launch_broker *broker,
+				      struct launch_judge *judge, enum launch_call_index call,
+				      const struct seccomp_notif *asked,
+				      struct launch_answer *answer);
+
+#endif

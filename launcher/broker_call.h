@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* One call that the broker serves; shared by its parts. */
+#ifndef SBX_LAUNCH_BROKER_CALL_H
+#define SBX_LAUNCH_BROKER_CALL_H
+
+#include "broker.h"
+
+#include "resolve.h"
+
+struct brokered {
+	const struct launch_broker *broker;
+	struct launch_judge *judge; /* lends its memory */
+	const struct sbx_path_call *ask;
+	const uint64_t *args;
+	uint64_t flags; /* the argument, or 0 */
+	uint64_t id; /* of the question */
+	pid_t thread;
+	struct launch_answer *answer;
+};
+
+/* A name in a folder that is pinned: what is made, removed or moved. */
+struct entry {
+	int folder; /* O_PATH; -1: none */
+	char name[NAME_MAX + 2]; /* with a slash behind it where the caller wrote some */
+	bool slashed;
+	char path[PATH_MAX]; /* the folder's, and the name */
+};
+
+/* What is left to the kernel, or failed: results of the parts below. */
+enum launch_served launch_broker_done(const struct brokered *call, int64_t result);
+enum launch_served launch_broker_left(const struct brokered *call, int error);
+
+/*
+ * Copies the path argument 'arg' into 'out'; 0, or a negative errno. The empty path is none.
+ */
+int launch_broker_path(const struct brokered *call, int8_t arg, char out[PATH_MAX]);
+int launch_broker_dir(const struct brokered *call, int8_t arg);
+
+/*
+ * Pins the folder of 'path' and splits off its last name. -ELOOP: it cannot be looked at from here,
+ * and -EINVAL: there is no name ("..", "/"). To be closed with launch_entry_close() either way.
+ */
+int launch_entry_find(const struct brokered *call, int dir, const char *path, uint64_t how,
+		      struct entry *entry);
+void launch_entry_close(struct entry *entry);
+
+/* What is pinned by 'fd' is called 'path'. -ELOOP: it has no name that rules could be about. */
+int launch_broker_name(int fd, char path[PATH_MAX]);
+
+/* Whether the policy allows it; the verdict is the judge's. */
+bool launch_broker_allows(const struct brokered *call, struct sbx_request *request);
+/* Whether any of these classes is left to us anywhere. */
+bool launch_broker_serves(const struct brokered *call, uint8_t classes);
+/* Whether the kernel's own rules grant all these classes there. */
+bool launch_broker_is_held(const struct brokered *call, const char *path, uint8_t classes);
+/* The same for an entry that is made or taken away: the folder counts. */
+bool launch_broker_is_held_in(const struct brokered *call, const char *path);
+
+/* The umask of the caller becomes that of this thread. */
+void launch_broker_umask(const struct brokered *call);
+
+enum launch_served launch_broker_open(struct brokered *call, uint64_t flags, mode_t mode,
+				      uint64_t how);
+enum launch_served launch_broker_truncate(struct brokered *call);
+enum launch_served launch_broker_make(struct brokered *call);
+enum launch_served launch_broker_remove(struct brokered *call);
+enum launch_served launch_broker_rename(struct brokered *call);
+enum launch_served launch_broker_link(struct brokered *call);
+enum launch_served launch_broker_bind(struct brokered *call);
+
+#endif

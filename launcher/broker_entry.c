@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes, removes, moves and links entries of folders. A folder is pinned, and the kernel is given the
+ * last name alone: there is no link on the way any more that could lead elsewhere.
+ */
+#include "broker_call.h"
+
+#include "repos.h"
+#include "target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Newer than the system's headers. */
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL
+#endif
+
+/* Finds the call's entry; when that is all there is to say of it, 'served' says so. */
+static bool find(const struct brokered *call, int8_t dir, int8_t arg, struct entry *entry,
+		 enum launch_served *served)
+{
+	char path[PATH_MAX];
+	int failed = launch_broker_path(call, arg, path);
+
+	entry->folder = -1;
+	if (!failed)
+		failed = launch_entry_find(call, launch_broker_dir(call, dir), path, 0, entry);
+	if (!failed)
+		return true;
+	/* Without a name in the end the kernel says what it says before it asks anybody. */
+	*served = failed == -ELOOP || failed == -EINVAL ? launch_broker_left(call, -failed)
+							: launch_broker_done(call, failed);
+	return false;
+}
+
+static bool is_there(const struct entry *entry, struct stat *st)
+{
+	return fstatat(entry->folder, entry->name, st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* The three calls that make something, with the name that was pinned. */
+static int make(const struct brokered *call, const struct entry *entry, const char *text)
+{
+	int8_t mode = (int8_t)(call->ask->path + 1);
+	int failed;
+
+	if (call->ask->act == SBX_ACT_SYMLINK) {
+		failed = symlinkat(text, entry->folder, entry->name);
+	} else if (call->ask->act == SBX_ACT_MKDIR) {
+		launch_broker_umask(call);
+		failed = mkdirat(entry->folder, entry->name, (mode_t)call->args[mode]);
+	} else {
+		launch_broker_umask(call);
+		failed = mknodat(entry->folder, entry->name, (mode_t)call->args[mode],
+				 (dev_t)call->args[mode + 1]);
+	}
+	if (failed < 0)
+		return -errno;
+	if (call->ask->act == SBX_ACT_MKDIR)
+		launch_repos_made(call->broker->repos, entry->folder, strrchr(entry->path, '/') + 1,
+				  entry->path);
+	return 0;
+}
+
+static enum launch_served make_entry(const struct brokered *call, const struct entry *entry,
+				     const char *text)
+{
+	struct sbx_request request = { .op = SBX_OP_CREATE,
+				       .is_dir = call->ask->act == SBX_ACT_MKDIR,
+				       .missing = true,
+				       .size = -1,
+				       .path = entry->path };
+
+	if (!launch_broker_allows(call, &request))
+		return SERVED_REFUSED;
+	if (launch_broker_is_held_in(call, entry->path))
+		return SERVED_HELD;
+	return launch_broker_done(call, make(call, entry, text));
+}
+
+enum launch_served launch_broker_make(struct brokered *call)
+{
+	enum launch_served served;
+	struct entry entry;
+	char text[PATH_MAX] = "";
+	int failed = 0;
+
+	/* A link's text is no path: it may be anything but empty. */
+	if (call->ask->act == SBX_ACT_SYMLINK)
+		failed = launch_broker_path(call, 0, text);
+	if (failed)
+		return launch_broker_done(call, failed);
+	if (find(call, call->ask->dir, call->ask->path, &entry, &served))
+		served = make_entry(call, &entry, text);
+	launch_entry_close(&entry);
+	return served;
+}
+
+static enum launch_served remove_entry(const struct brokered *call, const struct entry *entry,
+				       int flags)
+{
+	struct sbx_request request = { .op = SBX_OP_DELETE, .size = -1, .path = entry->path };
+	struct stat st;
+
+	if (!is_there(entry, &st))
+		return launch_broker_done(call, -errno);
+	request.is_dir = S_ISDIR(st.st_mode);
+	if (!launch_broker_allows(call, &request))
+		return SERVED_REFUSED;
+	if (launch_broker_is_held_in(call, entry->path))
+		return SERVED_HELD;
+	return launch_broker_done(call,
+				  unlinkat(entry->folder, entry->name, flags) < 0 ? -errno : 0);
+}
+
+enum launch_served launch_broker_remove(struct brokered *call)
+{
+	int flags = call->ask->act == SBX_ACT_RMDIR ? AT_REMOVEDIR : (int)call->flags;
+	enum launch_served served;
+	struct entry entry;
+
+	if (flags & ~AT_REMOVEDIR)
+		return launch_broker_done(call, -EINVAL);
+	if (find(call, call->ask->dir, call->ask->path, &entry, &served))
+		served = remove_entry(call, &entry, flags);
+	launch_entry_close(&entry);
+	return served;
+}
+
+/*
+ * What is moved may be exchanged for something else until it is moved. So it is asked as a folder and
+ * as a file, and both must be allowed. Where only what is there now may go, whoever moves it is told
+ * to copy, as between file systems: SERVED_DONE. SERVED_HELD: it may be moved.
+ */
+static enum launch_served may_move(const struct brokered *call, const struct entry *from,
+				   const struct entry *to, bool is_dir)
+{
+	struct sbx_request request = { .op = SBX_OP_RENAME,
+				       .is_dir = is_dir,
+				       .size = -1,
+				       .path = from->path,
+				       .to = to->path };
+
+	if (!launch_broker_allows(call, &request))
+		return SERVED_REFUSED;
+	request.is_dir = !is_dir;
+	return launch_broker_allows(call, &request) ? SERVED_HELD
+						    : launch_broker_done(call, -EXDEV);
+}
+
+static enum launch_served move(const struct brokered *call, const struct entry *from,
+			       const struct entry *to)
+{
+	unsigned int flags = (unsigned int)call->flags;
+	enum launch_served served;
+	struct stat st, other;
+	bool there;
+
+	if (!is_there(from, &st))
+		return launch_broker_done(call, -errno);
+	there = is_there(to, &other);
+	if (there ? flags & RENAME_NOREPLACE : flags & RENAME_EXCHANGE)
+		return launch_broker_done(call, there ? -EEXIST : -ENOENT);
+	served = may_move(call, from, to, S_ISDIR(st.st_mode));
+	if (served == SERVED_HELD && flags & RENAME_EXCHANGE)
+		served = may_move(call, to, from, S_ISDIR(other.st_mode));
+	if (served != SERVED_HELD || (launch_broker_is_held_in(call, from->path) &&
+				      launch_broker_is_held_in(call, to->path)))
+		return served;
+	return launch_broker_done(call, syscall(SYS_renameat2, from->folder, from->name, to->folder,
+						to->name, flags) < 0
+						? -errno
+						: 0);
+}
+
+enum launch_served launch_broker_rename(struct brokered *call)
+{
+	const unsigned int known = RENAME_NOREPLACE | RENAME_EXCHANGE;
+	struct entry from, to = { .folder = -1 };
+	enum launch_served served;
+
+	/* A whiteout is a device. */
+	if (call->flags & ~(uint64_t)known || call->flags == known)
+		return launch_broker_done(call, -EINVAL);
+	if (find(call, call->ask->dir, call->ask->path, &from, &served) &&
+	    find(call, call->ask->to_dir, call->ask->to_path, &to, &served))
+		served = move(call, &from, &to);
+	launch_entry_close(&from);
+	launch_entry_close(&to);
+	return served;
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+	size_t len = (size_t)(strrchr(a, '/') - a);
+
+	return (size_t)(strrchr(b, '/') - b) == len && !memcmp(a, b, len);
+}
+
+/* The new name may be made; and in another folder the file must not gain rights by it. */
+static bool may_link(const struct brokered *call, const char *from, const char *to)
+{
+	struct sbx_request create = {
+		.op = SBX_OP_CREATE, .missing = true, .size = -1, .path = to
+	};
+	struct sbx_request move = { .op = SBX_OP_RENAME, .size = -1, .path = from, .to = to };
+
+	if (!launch_broker_allows(call, &create))
+		return false;
+	if (!from || same_folder(from, to) || launch_broker_allows(call, &move))
+		return true;
+	sbx_refuse(&call->judge->verdict, SBX_CODE_REFER, SBX_NONE);
+	call->answer->error = call->judge->verdict.error;
+	return false;
+}
+
+/* The very file that is pinned gets the name. One without any name is the program's own. */
+static enum launch_served link_pinned(const struct brokered *call, int fd, const struct entry *to)
+{
+	char from[PATH_MAX], link[32];
+	int failed = launch_broker_name(fd, from);
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return launch_broker_done(call, -errno);
+	if (failed < 0 && (failed != -ELOOP || st.st_nlink))
+		return launch_broker_left(call, failed == -ELOOP ? EXDEV : -failed);
+	if (!may_link(call, failed < 0 ? NULL : from, to->path))
+		return SERVED_REFUSED;
+	if (failed >= 0 && launch_broker_is_held_in(call, from) &&
+	    launch_broker_is_held_in(call, to->path))
+		return SERVED_HELD;
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return launch_broker_done(
+		call,
+		linkat(AT_FDCWD, link, to->folder, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0);
+}
+
+/* "/proc/self/fd/5", by which a file without a name gets one: the caller's descriptor, or -1. */
+static int own_descriptor(const char *path)
+{
+	static const char *const folders[] = { "/proc/self/fd/", "/proc/thread-self/fd/",
+					       "/dev/fd/" };
+	char *end;
+	long fd;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		size_t len = strlen(folders[i]);
+
+		if (strncmp(path, folders[i], len) != 0)
+			continue;
+		fd = strtol(path + len, &end, 10);
+		return end != path + len && !*end && fd >= 0 && fd <= INT_MAX ? (int)fd : -1;
+	}
+	return -1;
+}
+
+static int pin_source(const struct brokered *call)
+{
+	int flags = call->flags & AT_SYMLINK_FOLLOW ? 0 : O_NOFOLLOW;
+	int dir = launch_broker_dir(call, call->ask->dir), own;
+	char path[PATH_MAX];
+	int len = launch_target_string(call->thread, call->args[call->ask->path], path);
+
+	if (len < 0)
+		return len;
+	if (!len && !(call->flags & AT_EMPTY_PATH))
+		return -ENOENT;
+	own = call->flags & AT_SYMLINK_FOLLOW ? own_descriptor(path) : -1;
+	if (own >= 0)
+		return launch_target_open(call->thread, own, "", 0, 0);
+	return launch_target_open(call->thread, dir, path, flags, 0);
+}
+
+enum launch_served launch_broker_link(struct brokered *call)
+{
+	enum launch_served served;
+	struct entry to = { .folder = -1 };
+	int fd;
+
+	if (call->flags & ~(uint64_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
+		return launch_broker_done(call, -EINVAL);
+	fd = pin_source(call);
+	if (fd == -ELOOP)
+		return launch_broker_left(call, ELOOP);
+	if (fd < 0)
+		return launch_broker_done(call, fd);
+	if (find(call, call->ask->to_dir, call->ask->to_path, &to, &served))
+		served = link_pinned(call, fd, &to);
+	launch_entry_close(&to);
+	(void)close(fd);
+	return served;
+}
+
+/* The caller's socket, or a negative errno. */
+static int take_socket(const struct brokered *call)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, call->thread, PIDFD_THREAD), fd;
+
+	if (pidfd < 0)
+		pidfd = (int)syscall(SYS_pidfd_open, launch_target_process(call->thread), 0);
+	if (pidfd < 0)
+		return -errno;
+	fd = (int)syscall(SYS_pidfd_getfd, pidfd, (int)call->args[0], 0);
+	if (fd < 0)
+		fd = -errno;
+	(void)close(pidfd);
+	return fd;
+}
+
+/*
+ * The kernel binds by path alone: the folder is made this thread's own, and the name is the last one.
+ * That is also what getsockname() will say.
+ */
+static int bind_in(const struct brokered *call, const struct entry *entry)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = take_socket(call), failed;
+
+	if (fd < 0)
+		return fd;
+	/* A part of the path that fitted. */
+	memcpy(address.sun_path, entry->name, strnlen(entry->name, sizeof(address.sun_path) - 1));
+	launch_broker_umask(call);
+	failed = fchdir(entry->folder) < 0 ||
+				 bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0
+			 ? -errno
+			 : 0;
+	(void)!chdir("/");
+	(void)close(fd);
+	return failed;
+}
+
+static enum launch_served bind_entry(const struct brokered *call, const struct entry *entry)
+{
+	struct sbx_request request = {
+		.op = SBX_OP_BIND, .missing = true, .size = -1, .path = entry->path
+	};
+
+	if (!launch_broker_allows(call, &request))
+		return SERVED_REFUSED;
+	if (launch_broker_is_held_in(call, entry->path))
+		return SERVED_HELD;
+	return launch_broker_done(call, bind_in(call, entry));
+}
+
+/* Of a socket that becomes a file. All else is for others to decide. */
+enum launch_served launch_broker_bind(struct brokered *call)
+{
+	size_t len = (size_t)(uint32_t)call->flags, before = offsetof(struct sockaddr_un, sun_path);
+	struct sockaddr_un address = { .sun_family = AF_UNSPEC };
+	char path[sizeof(address.sun_path) + 1];
+	struct entry entry = { .folder = -1 };
+	enum launch_served served;
+	int failed;
+
+	if (len <= before || len > sizeof(address))
+		return SERVED_LEFT;
+	failed = launch_target_bytes(call->thread, call->args[1], &address, len);
+	if (failed)
+		return launch_broker_done(call, failed);
+	if (address.sun_family != AF_UNIX || !address.sun_path[0] ||
+	    !launch_target_is_socket(call->thread, (int)call->args[0]))
+		return SERVED_LEFT;
+	(void)snprintf(path, sizeof(path), "%.*s", (int)(len - before), address.sun_path);
+	failed = launch_entry_find(call, AT_FDCWD, path, 0, &entry);
+	if (failed == -ELOOP || failed == -EINVAL)
+		served = launch_broker_left(call, -failed);
+	else
+		served = failed ? launch_broker_done(call, failed) : bind_entry(call, &entry);
+	launch_entry_close(&entry);
+	return served;
+}

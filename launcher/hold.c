@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decides nothing about requests: asks the engine what places have, and compares.
+ *
+ * What takes rights away is a deny, a hide, a [path] section, a file of the policy's own, and the
+ * default protections. Each costs the places above it the classes it is about. Must never leave a
+ * class to the kernel that some rule below the place takes away.
+ */
+#include "hold.h"
+
+#include "engine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PATH_RIGHTS (SBX_RIGHT_READ | SBX_RIGHT_WRITE | SBX_RIGHT_EXEC)
+
+/* What is being found out. */
+struct holding {
+	const struct sbx_image *image;
+	const bool *masked; /* or NULL */
+	struct launch_hold *out;
+	struct launch_error *error;
+	bool landlock;
+	bool protects; /* there are default protections */
+};
+
+uint8_t launch_hold_classes(uint8_t rights)
+{
+	return (uint8_t)((rights & SBX_RIGHT_READ ? HOLD_READ : 0) |
+			 (rights & SBX_RIGHT_EXEC ? HOLD_EXEC : 0) |
+			 (rights & SBX_RIGHT_WRITE ? HOLD_WRITE | HOLD_CHANGE : 0));
+}
+
+static uint8_t rights_at(const struct sbx_image *image, const char *path)
+{
+	struct sbx_request request = { .op = SBX_OP_READ, .size = -1, .path = path };
+	struct sbx_verdict verdict;
+
+	sbx_eval(image, &request, &verdict);
+	return verdict.rights & PATH_RIGHTS;
+}
+
+static uint8_t rights_above(const struct sbx_image *image, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[PATH_MAX];
+	size_t len = slash == path ? 1 : (size_t)(slash - path);
+
+	if (!slash[1] || len >= sizeof(folder))
+		return 0;
+	memcpy(folder, path, len);
+	folder[len] = '\0';
+	return rights_at(image, folder);
+}
+
+/* Whether a place is at or below a folder of 'len' bytes. */
+static bool is_within(const char *path, const char *folder, size_t len)
+{
+	if (len == 1)
+		return true;
+	return !strncmp(path, folder, len) && (path[len] == '/' || !path[len]);
+}
+
+/* How much of a pattern is names: the folder that all it matches lies in. */
+static size_t literal_len(const char *pattern)
+{
+	size_t len = strcspn(pattern, "*?");
+
+	while (len > 1 && pattern[len - 1] != '/')
+		len--;
+	return len > 1 ? len - 1 : 1;
+}
+
+static bool may_speak_below(const struct sbx_image *image, const struct sbx_rule *rule,
+			    const struct launch_held *place)
+{
+	const char *path = sbx_str(image, rule->path);
+
+	if (!(rule->flags & SBX_RULE_GLOB))
+		return is_within(path, place->path, place->len);
+	return is_within(place->path, path, literal_len(path)) ||
+	       !strncmp(path, place->path, place->len);
+}
+
+static bool has_conditions(const struct sbx_image *image, const struct sbx_rule *rule)
+{
+	const struct sbx_section *section;
+
+	if (rule->kind != SBX_RULE_SET || rule->section == SBX_NONE)
+		return false;
+	section = &sbx_sections(image)[rule->section];
+	return section->suffixes.count || section->max_bytes != UINT64_MAX;
+}
+
+/* The classes of a place that a rule at it or below takes away. */
+static uint8_t lost_to(const struct holding *h, uint32_t index, const struct launch_held *place)
+{
+	const struct sbx_rule *rule = &sbx_rules(h->image)[index];
+	uint8_t left;
+
+	if (!may_speak_below(h->image, rule, place))
+		return 0;
+	if (rule->kind == SBX_RULE_LOCK)
+		return HOLD_WRITE | HOLD_CHANGE;
+	if (has_conditions(h->image, rule))
+		return HOLD_ALL;
+	if (h->masked && h->masked[index])
+		return HOLD_CHANGE;
+	left = rule->flags & SBX_RULE_GLOB ? rule->rights
+					   : rights_at(h->image, sbx_str(h->image, rule->path));
+	return launch_hold_classes(place->rights & (uint8_t)~left);
+}
+
+static bool takes(const struct sbx_rule *rule)
+{
+	return rule->kind >= SBX_RULE_SET && rule->kind <= SBX_RULE_LOCK &&
+	       rule->kind != SBX_RULE_PROTECT && !(rule->flags & SBX_RULE_ABSENT);
+}
+
+/* Protections spare what is private to the run, and there is nothing to run later in /dev. */
+static bool is_protected_below(const struct holding *h, const struct launch_held *place,
+			       const struct sbx_rule *rule)
+{
+	return h->protects && place->rights & SBX_RIGHT_WRITE && !(rule->flags & SBX_RULE_FREE) &&
+	       !is_within(place->path, "/dev", strlen("/dev"));
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int refuse_exec(const struct holding *h, const struct sbx_rule *rule)
+{
+	const char *file = rule->file == SBX_NONE
+				   ? "sbx"
+				   : sbx_str(h->image, sbx_files(h->image)[rule->file].name);
+
+	return launch_fail(
+		h->error, EINVAL,
+		"%.256s:%u: '%s' cannot be enforced: what is executed must be read by the "
+		"kernel itself, and rules take rights away there that only the supervisor "
+		"can hold (take exec back, or move one of them)",
+		file, rule->line, sbx_str(h->image, rule->text));
+}
+
+/* What the kernel can grant at a place that a rule names. */
+static int hold_place(struct holding *h, const struct sbx_rule *rule, struct launch_held *place)
+{
+	uint8_t lost = h->landlock ? 0 : HOLD_ALL, classes = launch_hold_classes(place->rights);
+
+	/* A file has nothing below it, and entries are its folder's. */
+	if (classes & HOLD_CHANGE && !is_folder(place->path))
+		classes &= (uint8_t)~HOLD_CHANGE;
+	for (uint32_t i = 0; i < sbx_count(h->image, SBX_TABLE_rules); i++)
+		if (takes(&sbx_rules(h->image)[i]))
+			lost |= lost_to(h, i, place);
+	if (classes & HOLD_CHANGE && is_protected_below(h, place, rule))
+		lost |= HOLD_WRITE | HOLD_CHANGE;
+	/* Who writes what is there can read it: so goes the kernel's right to create. */
+	if (lost & HOLD_READ)
+		lost = HOLD_ALL;
+	place->classes = classes & (uint8_t)~lost;
+	h->out->brokered |= classes & lost;
+	if (h->landlock && place->rights & SBX_RIGHT_EXEC && lost & HOLD_EXEC &&
+	    !(rule->flags & SBX_RULE_WORKSPACE))
+		return refuse_exec(h, rule);
+	return 0;
+}
+
+/* Where nothing is there yet, or a pattern says where, the kernel can grant nothing. */
+static int leave_place(struct holding *h, const struct sbx_rule *rule, uint8_t rights)
+{
+	h->out->brokered |= launch_hold_classes(rights);
+	if (h->landlock && rights & SBX_RIGHT_EXEC)
+		return refuse_exec(h, rule);
+	return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct launch_held *)a)->path, ((const struct launch_held *)b)->path);
+}
+
+static int take_rule(struct holding *h, const struct sbx_rule *rule)
+{
+	const char *path = sbx_str(h->image, rule->path);
+	struct launch_hold *out = h->out;
+	struct launch_held *place = &out->list[out->count];
+	uint8_t above;
+
+	if (rule->kind > SBX_RULE_SET || (rule->flags & SBX_RULE_ABSENT))
+		return 0;
+	above = rights_above(h->image, path);
+	if (rule->flags & SBX_RULE_GLOB)
+		return leave_place(h, rule, rule->rights & PATH_RIGHTS & (uint8_t)~above);
+	*place = (struct launch_held){ .path = path,
+				       .len = strlen(path),
+				       .rights = rights_at(h->image, path) };
+	if (rule->flags & SBX_RULE_MISSING)
+		return leave_place(h, rule, place->rights & (uint8_t)~above);
+	/* Where the folder above loses what this place has, it may have it still. */
+	if (!place->rights)
+		return 0;
+	out->count++;
+	return hold_place(h, rule, place);
+}
+
+static void drop_doubles(struct launch_hold *hold)
+{
+	size_t kept = 0;
+
+	qsort(hold->list, hold->count, sizeof(*hold->list), by_path);
+	for (size_t i = 0; i < hold->count; i++) {
+		if (kept && !strcmp(hold->list[kept - 1].path, hold->list[i].path))
+			hold->list[kept - 1].classes &= hold->list[i].classes;
+		else
+			hold->list[kept++] = hold->list[i];
+	}
+	hold->count = kept;
+}
+
+static uint8_t held_above(const struct launch_hold *hold, const struct launch_held *place)
+{
+	const char *slash = strrchr(place->path, '/');
+	char folder[PATH_MAX];
+
+	if (!slash[1] || place->len >= sizeof(folder))
+		return 0;
+	(void)snprintf(folder, sizeof(folder), "%.*s",
+		       slash == place->path ? 1 : (int)(slash - place->path), place->path);
+	return launch_hold_at(hold, folder);
+}
+
+int launch_hold_make(const struct sbx_image *image, bool landlock, const bool *masked,
+		     struct launch_hold *out, struct launch_error *error)
+{
+	uint32_t count = sbx_count(image, SBX_TABLE_rules);
+	struct launch_hold hold = { .image = image };
+	struct holding h = {
+		.image = image, .masked = masked, .out = &hold, .error = error, .landlock = landlock
+	};
+	int failed = 0;
+
+	hold.list = calloc(count + 1, sizeof(*hold.list));
+	if (!hold.list)
+		return launch_fail(error, ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < count; i++)
+		h.protects |= sbx_rules(image)[i].kind == SBX_RULE_PROTECT;
+	for (uint32_t i = 0; i < count && !failed; i++)
+		failed = take_rule(&h, &sbx_rules(image)[i]);
+	drop_doubles(&hold);
+	for (size_t i = 0; i < hold.count; i++)
+		hold.list[i].above = held_above(&hold, &hold.list[i]);
+	if (failed)
+		launch_hold_done(&hold);
+	else
+		*out = hold;
+	return failed;
+}
+
+void launch_hold_done(struct launch_hold *hold)
+{
+	free(hold->list);
+	*hold = (struct launch_hold){ 0 };
+}
+
+const struct launch_held *launch_hold_find(const struct launch_hold *hold, const char *path,
+					   size_t len)
+{
+	size_t low = 0, high = hold->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct launch_held *at = &hold->list[middle];
+		int order = strncmp(path, at->path, len);
+
+		if (!order && at->len == len)
+			return at;
+		if (order < 0 || (!order && at->len > len))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+uint8_t launch_hold_at(const struct launch_hold *hold, const char *path)
+{
+	const struct launch_held *place = launch_hold_find(hold, "/", 1);
+	uint8_t classes = place ? place->classes : 0;
+
+	for (size_t len = 1; path[len - 1]; len++) {
+		if (path[len] && path[len] != '/')
+			continue;
+		place = launch_hold_find(hold, path, len);
+		if (place)
+			classes |= place->classes;
+	}
+	return classes;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who holds what: which of a policy's rights the kernel's rules can grant to the program, place by
+ * place, and which are left out of them, so that calls which need them are the broker's.
+ *
+ * Landlock adds up what the rules of a file and of all folders above it grant, and takes nothing
+ * away. So a place gets only what nothing below it loses. Rights are left out in four classes, each
+ * as a whole: what only protects files from being changed must not cost the reads of every run.
+ */
+#ifndef SBX_LAUNCH_HOLD_H
+#define SBX_LAUNCH_HOLD_H
+
+#include "launch.h"
+
+enum {
+	HOLD_READ = 1 << 0, /* files and folders */
+	HOLD_EXEC = 1 << 1,
+	HOLD_WRITE = 1 << 2, /* what is there: contents, length */
+	HOLD_CHANGE = 1 << 3, /* entries of folders: made, removed, moved */
+	HOLD_ALL = (1 << 4) - 1
+};
+
+/* A place where the kernel grants something. */
+struct launch_held {
+	const char *path;
+	size_t len;
+	uint8_t rights; /* of the policy, SBX_RIGHT_… */
+	uint8_t classes; /* of them, those that the kernel grants */
+	uint8_t above; /* and what it grants to the folder above already */
+};
+
+struct launch_hold {
+	const struct sbx_image *image;
+	struct launch_held *list; /* by path */
+	size_t count;
+	uint8_t brokered; /* classes that are left out somewhere */
+};
+
+/* The classes that rights come to. */
+uint8_t launch_hold_classes(uint8_t rights);
+
+/*
+ * Finds out. 'landlock' says whether there is any; without it all is the broker's. masked[rule] says
+ * that a mount stands over what a rule takes away; NULL: none does. On failure the rule that cannot be
+ * held is named, by file and line.
+ */
+int launch_hold_make(const struct sbx_image *image, bool landlock, const bool *masked,
+		     struct launch_hold *out, struct launch_error *error);
+void launch_hold_done(struct launch_hold *hold);
+
+/* What the kernel grants at a path: its own place, and those above it. */
+uint8_t launch_hold_at(const struct launch_hold *hold, const char *path);
+/* The place itself, or NULL. */
+const struct launch_held *launch_hold_find(const struct launch_hold *hold, const char *path,
+					   size_t len);
+
+#endif
