@@ -155,8 +155,8 @@ static int hold_place(struct holding *h, const struct sbx_rule *rule, struct lau
 {
 	uint8_t lost = h->landlock ? 0 : HOLD_ALL, classes = launch_hold_classes(place->rights);
 
-	/* A file has nothing below it, and entries are its folder's. */
-	if (classes & HOLD_CHANGE && !is_folder(place->path))
+	/* A file has nothing below it, and entries are its folder's. (The run's own come later.) */
+	if (classes & HOLD_CHANGE && !(rule->flags & SBX_RULE_FREE) && !is_folder(place->path))
 		classes &= (uint8_t)~HOLD_CHANGE;
 	for (uint32_t i = 0; i < sbx_count(h->image, SBX_TABLE_rules); i++)
 		if (takes(&sbx_rules(h->image)[i]))
