@@ -171,7 +171,7 @@ static enum launch_served move(const struct brokered *call, const struct entry *
 		return launch_broker_done(call, -errno);
 	there = is_there(to, &other);
 	if (there ? flags & RENAME_NOREPLACE : flags & RENAME_EXCHANGE)
-		return launch_broker_done(call, there ? -EEXIST : -ENOENT);
+		return launch_broker_done(call, there ? -EEXIST : -errno);
 	served = may_move(call, from, to, S_ISDIR(st.st_mode));
 	if (served == SERVED_HELD && flags & RENAME_EXCHANGE)
 		served = may_move(call, to, from, S_ISDIR(other.st_mode));
