@@ -158,16 +158,21 @@ static int hold_place(struct holding *h, const struct sbx_rule *rule, struct lau
 	/* A file has nothing below it, and entries are its folder's. (The run's own come later.) */
 	if (classes & HOLD_CHANGE && !(rule->flags & SBX_RULE_FREE) && !is_folder(place->path))
 		classes &= (uint8_t)~HOLD_CHANGE;
-	for (uint32_t i = 0; i < sbx_count(h->image, SBX_TABLE_rules); i++)
-		if (takes(&sbx_rules(h->image)[i]))
-			lost |= lost_to(h, i, place);
+	for (uint32_t i = 0; i < sbx_count(h->image, SBX_TABLE_rules); i++) {
+		uint8_t taken = takes(&sbx_rules(h->image)[i]) ? lost_to(h, i, place) : 0;
+
+		if (taken & (HOLD_READ | HOLD_EXEC) && place->taker == SBX_NONE)
+			place->taker = i;
+		lost |= taken;
+	}
 	if (classes & HOLD_CHANGE && is_protected_below(h, place, rule))
 		lost |= HOLD_WRITE | HOLD_CHANGE;
 	/* Who writes what is there can read it: so goes the kernel's right to create. */
 	if (lost & HOLD_READ)
 		lost = HOLD_ALL;
 	place->classes = classes & (uint8_t)~lost;
-	h->out->brokered |= classes & lost;
+	place->left = classes & lost;
+	h->out->brokered |= place->left;
 	if (h->landlock && place->rights & SBX_RIGHT_EXEC && lost & HOLD_EXEC &&
 	    !(rule->flags & SBX_RULE_WORKSPACE))
 		return refuse_exec(h, rule);
@@ -202,7 +207,9 @@ static int take_rule(struct holding *h, const struct sbx_rule *rule)
 		return leave_place(h, rule, rule->rights & PATH_RIGHTS & (uint8_t)~above);
 	*place = (struct launch_held){ .path = path,
 				       .len = strlen(path),
-				       .rights = rights_at(h->image, path) };
+				       .rights = rights_at(h->image, path),
+				       .rule = (uint32_t)(rule - sbx_rules(h->image)),
+				       .taker = SBX_NONE };
 	if (rule->flags & SBX_RULE_MISSING)
 		return leave_place(h, rule, place->rights & (uint8_t)~above);
 	/* Where the folder above loses what this place has, it may have it still. */
@@ -218,10 +225,12 @@ static void drop_doubles(struct launch_hold *hold)
 
 	qsort(hold->list, hold->count, sizeof(*hold->list), by_path);
 	for (size_t i = 0; i < hold->count; i++) {
-		if (kept && !strcmp(hold->list[kept - 1].path, hold->list[i].path))
+		if (kept && !strcmp(hold->list[kept - 1].path, hold->list[i].path)) {
 			hold->list[kept - 1].classes &= hold->list[i].classes;
-		else
+			hold->list[kept - 1].left |= hold->list[i].left;
+		} else {
 			hold->list[kept++] = hold->list[i];
+		}
 	}
 	hold->count = kept;
 }

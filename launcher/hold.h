@@ -26,7 +26,10 @@ struct launch_held {
 	size_t len;
 	uint8_t rights; /* of the policy, SBX_RIGHT_… */
 	uint8_t classes; /* of them, those that the kernel grants */
-	uint8_t above; /* and what it grants to the folder above already */
+	uint8_t left; /* and those that are the broker's */
+	uint8_t above; /* what the kernel grants to the folder above already */
+	uint32_t rule; /* that names it */
+	uint32_t taker; /* a rule that costs it executing, or SBX_NONE */
 };
 
 struct launch_hold {

@@ -422,6 +422,26 @@ static int judge_link(const struct call *call)
 	return judge->verdict.error;
 }
 
+/*
+ * What is executed is read by the kernel itself, for the program: where reading is left to the broker,
+ * the kernel refuses what the policy would allow. The rule that has it so is named.
+ */
+static int judge_exec_held(struct launch_judge *judge)
+{
+	const struct launch_hold *hold = judge->broker ? judge->broker->hold : NULL;
+	const struct launch_held *place = NULL;
+
+	if (!hold || !judge->broker->landlock || launch_hold_at(hold, judge->at.path) & HOLD_EXEC)
+		return 0;
+	for (size_t len = judge->at.len; len && !place; len--)
+		if (!judge->at.path[len] || judge->at.path[len] == '/')
+			place = launch_hold_find(hold, judge->at.path, len);
+	if (!place || place->taker == SBX_NONE)
+		return 0;
+	sbx_refuse(&judge->verdict, SBX_CODE_EXEC, place->taker);
+	return judge->verdict.error;
+}
+
 /* The file, and whoever runs it in turn. */
 static int judge_exec(const struct call *call)
 {
@@ -438,6 +458,8 @@ static int judge_exec(const struct call *call)
 		if (!S_ISREG(judge->at.mode))
 			return 0;
 		refused = judge_path(judge, SBX_OP_EXEC);
+		if (!refused && judge->verdict.allowed)
+			refused = judge_exec_held(judge);
 		if (refused)
 			return refused;
 		(void)launch_binary_read(judge->at.path, judge->given);

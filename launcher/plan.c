@@ -378,7 +378,8 @@ struct note {
 };
 
 enum {
-	NOTES = 16
+	NOTES = 64,
+	PLACES_SHOWN = 24
 };
 
 static void note(struct note *notes, size_t *count, const char *what, const char *text)
@@ -416,6 +417,60 @@ static void note_gaps(const struct launch *launch, struct note *notes, size_t *c
 		     "replaced");
 }
 
+static void put_classes(struct sbx_out *out, uint8_t classes, const char *who)
+{
+	static const char *const names[] = { "read", "execute", "write", "make and remove" };
+	bool first = true;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!(classes & (1 << i)))
+			continue;
+		sbx_out_str(out, first ? "" : ", ");
+		sbx_out_str(out, names[i]);
+		first = false;
+	}
+	if (!first)
+		sbx_out_str(out, who);
+}
+
+/* A place where not all is Landlock's: who holds what, and what that costs. */
+static void note_place(const struct launch *launch, const struct launch_held *place,
+		       struct note *notes, size_t *count)
+{
+	char text[400], cwd[PATH_MAX];
+	struct sbx_out out;
+
+	sbx_out_init(&out, text, sizeof(text));
+	sbx_out_shortened(&out,
+			  sbx_words_root(launch->image, &sbx_rules(launch->image)[place->rule],
+					 getcwd(cwd, sizeof(cwd))),
+			  120, SBX_ESCAPE_PLAIN);
+	sbx_out_str(&out, ": ");
+	put_classes(&out, place->classes, " by Landlock; ");
+	put_classes(&out, place->left & (uint8_t)~HOLD_EXEC, " by the broker (some 30 us a call)");
+	if (place->left & HOLD_EXEC)
+		sbx_out_str(&out, "; nothing can be executed there: the broker cannot hold it");
+	(void)sbx_out_finish(&out);
+	note(notes, count, "path", text);
+}
+
+static void note_places(const struct launch *launch, struct note *notes, size_t *count)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < launch->hold.count; i++) {
+		const struct launch_held *place = &launch->hold.list[i];
+
+		if (!place->left)
+			continue;
+		if (shown++ == PLACES_SHOWN) {
+			note(notes, count, "path", "and others");
+			return;
+		}
+		note_place(launch, place, notes, count);
+	}
+}
+
 static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 {
 	static const char *const modes[] = { "none: TCP connect and listen by Landlock; UDP, UNIX "
@@ -430,6 +485,7 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 			 !(sbx_rules(launch->image)[i].flags & SBX_RULE_ABSENT);
 	(void)snprintf(text, sizeof(text), "Landlock (ABI %d), from %zu rules", launch->abi, rules);
 	note(notes, &count, "paths", text);
+	note_places(launch, notes, &count);
 	note(notes, &count, "system calls", "seccomp: an allow-list");
 	(void)snprintf(text, sizeof(text), "the supervisor for every program; %s%s",
 		       launch->shimless ? "without the shim, all calls by path are asked about: "

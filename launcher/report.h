@@ -73,6 +73,7 @@ struct launch_end {
 	int signal; /* that ended the program, or 0 */
 	struct launch_usage usage;
 	struct launch_hit hit; /* the limit that ended the run, or LIMIT_NONE */
+	struct launch_repos *repos; /* repositories that were made, or NULL */
 };
 
 /* What a stream of the program was captured as. */

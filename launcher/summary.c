@@ -7,12 +7,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "phrases.h"
+#include "repos.h"
 
 #define KINDS_SHOWN 8
 #define AGAIN_SHOWN 4
 #define HEADLINE_SHOWN 300
+#define REPOSITORIES_SHOWN 8
+#define PATH_SHOWN 300
 #define TIMES " \xc3\x97 " /* U+00D7 */
 
 /* A kind with its place in the table. */
@@ -238,6 +242,25 @@ static bool wants_summary(const struct launch_report *report)
 		totals[EVENT_DENIAL] + totals[EVENT_WOULD_DENY] + totals[EVENT_LIMIT] > 0);
 }
 
+/* What others will trust, and nobody protected: repositories that the program made. */
+static void put_repositories(struct launch_repos *repos, struct sbx_out *text)
+{
+	struct launch_line line;
+	const char *path;
+	unsigned int shown = 0;
+
+	for (size_t i = 0; (path = launch_repos_path(repos, i)); i++) {
+		if (access(path, F_OK) < 0)
+			continue;
+		if (shown++ == REPOSITORIES_SHOWN)
+			break;
+		sbx_out_str(launch_line_begin(&line, LAUNCH_FIRST_LINE), "made in this run, ");
+		sbx_out_str(&line.out, "so its hooks and settings are the program's own: ");
+		sbx_out_shortened(&line.out, path, PATH_SHOWN, SBX_ESCAPE_PLAIN);
+		launch_line_end(&line, text);
+	}
+}
+
 void launch_summary_write(struct launch_report *report, const struct launch_end *end)
 {
 	char text[SBX_TEXT_MAX * 2];
@@ -252,6 +275,8 @@ void launch_summary_write(struct launch_report *report, const struct launch_end 
 		launch_line_end(&line, &out);
 		put_kinds(report, &out);
 	}
+	if (end->repos && report->voice >= VOICE_NORMAL)
+		put_repositories(end->repos, &out);
 	if (out.len)
 		launch_sink_put(&report->text, out.text, out.len);
 }

@@ -584,6 +584,7 @@ void launch_supervise(struct launch *launch, int lifeline, int tell)
 	drain(&super);
 	restore_streams(&super);
 	sum_up(&super);
+	super.end.repos = super.listen.broker.repos;
 	launch_report_end(super.report, &super.end);
 	if (launch->options.json)
 		print_result(&super);
