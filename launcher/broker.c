@@ -10,6 +10,7 @@
 
 #include "repos.h"
 #include "target.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,18 @@ int launch_broker_dir(const struct brokered *call, int8_t arg)
 	return arg < 0 ? AT_FDCWD : (int)call->args[arg];
 }
 
-int launch_broker_name(int fd, char path[PATH_MAX])
+/* Of what belongs to processes only what belongs to the sandbox's own. */
+static bool is_foreign_process(const char *path)
+{
+	char *end;
+	long pid = strtol(path + strlen("/proc/"), &end, 10);
+
+	if (end == path + strlen("/proc/") || (*end && *end != '/'))
+		return false;
+	return pid <= 0 || pid > INT_MAX || !launch_tree_is_below(getpid(), (pid_t)pid);
+}
+
+int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX])
 {
 	static const char deleted[] = " (deleted)";
 	int len = launch_target_name(fd, path);
@@ -66,10 +78,58 @@ int launch_broker_name(int fd, char path[PATH_MAX])
 
 	if (len < 0)
 		return len;
-	if (path[0] != '/' || !strncmp(path, "/proc/", strlen("/proc/")) ||
-	    ((size_t)len > mark && !strcmp(path + len - mark, deleted)))
+	if (path[0] != '/' || ((size_t)len > mark && !strcmp(path + len - mark, deleted)))
 		return -ELOOP;
-	return len;
+	if (strncmp(path, "/proc/", strlen("/proc/")) != 0)
+		return len;
+	if (call->broker->landlock)
+		return -ELOOP;
+	return is_foreign_process(path) ? -EACCES : len;
+}
+
+/* "/proc/self/fd/5", "/dev/stdin": the caller's descriptor, or -1. */
+static int own_descriptor(const char *path)
+{
+	static const char *const folders[] = { "/proc/self/fd/", "/proc/thread-self/fd/",
+					       "/dev/fd/" };
+	static const char *const streams[] = { "/dev/stdin", "/dev/stdout", "/dev/stderr" };
+	char *end;
+	long fd;
+
+	for (int i = 0; i < 3; i++) {
+		size_t len = strlen(folders[i]);
+
+		if (!strcmp(path, streams[i]))
+			return i;
+		if (strncmp(path, folders[i], len) != 0)
+			continue;
+		fd = strtol(path + len, &end, 10);
+		return end != path + len && !*end && fd >= 0 && fd <= INT_MAX ? (int)fd : -1;
+	}
+	return -1;
+}
+
+int launch_broker_pin(const struct brokered *call, int dir, const char *path, int flags,
+		      uint64_t how)
+{
+	bool own = !strncmp(path, "/proc/", strlen("/proc/")) ||
+		   !strncmp(path, "/dev/", strlen("/dev/"));
+	int fd;
+
+	/* Without Landlock we do what the kernel would: also where only the caller sees the way. */
+	if (call->broker->landlock || !own || how)
+		return launch_target_open(call->thread, dir, path, flags, how);
+	fd = launch_target_open_own(call->thread, dir, path, flags);
+	if (fd == -ELOOP && own_descriptor(path) >= 0)
+		fd = launch_target_open(call->thread, own_descriptor(path), "", 0, 0);
+	return fd;
+}
+
+int launch_broker_pin_own(const struct brokered *call, const char *path)
+{
+	int own = own_descriptor(path);
+
+	return own < 0 ? -ENOENT : launch_target_open(call->thread, own, "", 0, 0);
 }
 
 /* Where the last name of a path begins, and its length; what is behind it is slashes. */
@@ -103,10 +163,10 @@ int launch_entry_find(const struct brokered *call, int dir, const char *path, ui
 		       entry->slashed ? "/" : "");
 	memcpy(folder, path, start);
 	(void)snprintf(folder + start, sizeof(folder) - start, "%s", start ? "" : ".");
-	entry->folder = launch_target_open(call->thread, dir, folder, O_DIRECTORY, how);
+	entry->folder = launch_broker_pin(call, dir, folder, O_DIRECTORY, how);
 	if (entry->folder < 0)
 		return entry->folder;
-	path_len = launch_broker_name(entry->folder, entry->path);
+	path_len = launch_broker_name(call, entry->folder, entry->path);
 	if (path_len < 0)
 		return path_len;
 	if (path_len == 1)

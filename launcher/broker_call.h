@@ -44,8 +44,19 @@ int launch_entry_find(const struct brokered *call, int dir, const char *path, ui
 		      struct entry *entry);
 void launch_entry_close(struct entry *entry);
 
-/* What is pinned by 'fd' is called 'path'. -ELOOP: it has no name that rules could be about. */
-int launch_broker_name(int fd, char path[PATH_MAX]);
+/*
+ * Pins what a path leads to (launch_target_open). Without Landlock also what is below /proc, as the
+ * caller sees it.
+ */
+int launch_broker_pin(const struct brokered *call, int dir, const char *path, int flags,
+		      uint64_t how);
+/* What the caller's descriptor stands for that the path names ("/proc/self/fd/5"); -ENOENT: none. */
+int launch_broker_pin_own(const struct brokered *call, const char *path);
+/*
+ * What is pinned by 'fd' is called 'path': the length. -ELOOP: it has no name that rules could be
+ * about; -EACCES: it belongs to a process outside.
+ */
+int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX]);
 
 /* Whether the policy allows it; the verdict is the judge's. */
 bool launch_broker_allows(const struct brokered *call, struct sbx_request *request);

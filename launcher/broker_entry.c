@@ -21,11 +21,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Newer than the system's headers. */
-#ifndef PIDFD_THREAD
-#define PIDFD_THREAD O_EXCL
-#endif
-
 /* Finds the call's entry; when that is all there is to say of it, 'served' says so. */
 static bool find(const struct brokered *call, int8_t dir, int8_t arg, struct entry *entry,
 		 enum launch_served *served)
@@ -229,7 +224,7 @@ static bool may_link(const struct brokered *call, const char *from, const char *
 static enum launch_served link_pinned(const struct brokered *call, int fd, const struct entry *to)
 {
 	char from[PATH_MAX], link[32];
-	int failed = launch_broker_name(fd, from);
+	int failed = launch_broker_name(call, fd, from);
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
@@ -247,29 +242,10 @@ static enum launch_served link_pinned(const struct brokered *call, int fd, const
 		linkat(AT_FDCWD, link, to->folder, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0);
 }
 
-/* "/proc/self/fd/5", by which a file without a name gets one: the caller's descriptor, or -1. */
-static int own_descriptor(const char *path)
-{
-	static const char *const folders[] = { "/proc/self/fd/", "/proc/thread-self/fd/",
-					       "/dev/fd/" };
-	char *end;
-	long fd;
-
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		size_t len = strlen(folders[i]);
-
-		if (strncmp(path, folders[i], len) != 0)
-			continue;
-		fd = strtol(path + len, &end, 10);
-		return end != path + len && !*end && fd >= 0 && fd <= INT_MAX ? (int)fd : -1;
-	}
-	return -1;
-}
-
 static int pin_source(const struct brokered *call)
 {
 	int flags = call->flags & AT_SYMLINK_FOLLOW ? 0 : O_NOFOLLOW;
-	int dir = launch_broker_dir(call, call->ask->dir), own;
+	int dir = launch_broker_dir(call, call->ask->dir), own = -ENOENT;
 	char path[PATH_MAX];
 	int len = launch_target_string(call->thread, call->args[call->ask->path], path);
 
@@ -277,10 +253,9 @@ static int pin_source(const struct brokered *call)
 		return len;
 	if (!len && !(call->flags & AT_EMPTY_PATH))
 		return -ENOENT;
-	own = call->flags & AT_SYMLINK_FOLLOW ? own_descriptor(path) : -1;
-	if (own >= 0)
-		return launch_target_open(call->thread, own, "", 0, 0);
-	return launch_target_open(call->thread, dir, path, flags, 0);
+	if (call->flags & AT_SYMLINK_FOLLOW)
+		own = launch_broker_pin_own(call, path);
+	return own != -ENOENT ? own : launch_broker_pin(call, dir, path, flags, 0);
 }
 
 enum launch_served launch_broker_link(struct brokered *call)
@@ -303,22 +278,6 @@ enum launch_served launch_broker_link(struct brokered *call)
 	return served;
 }
 
-/* The caller's socket, or a negative errno. */
-static int take_socket(const struct brokered *call)
-{
-	int pidfd = (int)syscall(SYS_pidfd_open, call->thread, PIDFD_THREAD), fd;
-
-	if (pidfd < 0)
-		pidfd = (int)syscall(SYS_pidfd_open, launch_target_process(call->thread), 0);
-	if (pidfd < 0)
-		return -errno;
-	fd = (int)syscall(SYS_pidfd_getfd, pidfd, (int)call->args[0], 0);
-	if (fd < 0)
-		fd = -errno;
-	(void)close(pidfd);
-	return fd;
-}
-
 /*
  * The kernel binds by path alone: the folder is made this thread's own, and the name is the last one.
  * That is also what getsockname() will say.
@@ -326,7 +285,7 @@ static int take_socket(const struct brokered *call)
 static int bind_in(const struct brokered *call, const struct entry *entry)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = take_socket(call), failed;
+	int fd = launch_target_take(call->thread, (int)call->args[0]), failed;
 
 	if (fd < 0)
 		return fd;

@@ -121,6 +121,23 @@ static enum launch_served open_existing(const struct opening *opening, int fd)
 	return hand_over(opening, open_pinned(opening, fd, &st));
 }
 
+/*
+ * Pipes, sockets and files that were removed have no name that a rule could be about. The kernel's own
+ * rules do not know them; without these, what is nobody else's may be opened anew.
+ */
+static enum launch_served open_nameless(const struct opening *opening, int fd)
+{
+	struct stat st;
+
+	if (fd < 0 || opening->call->broker->landlock)
+		return launch_broker_left(opening->call, ELOOP);
+	if (fstat(fd, &st) < 0)
+		return launch_broker_done(opening->call, -errno);
+	if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode) && st.st_nlink)
+		return launch_broker_done(opening->call, -EACCES);
+	return hand_over(opening, open_pinned(opening, fd, &st));
+}
+
 /* A file without a name: as if it had one in that folder. */
 static enum launch_served open_tmpfile(struct opening *opening, int fd)
 {
@@ -227,14 +244,14 @@ static int find(struct opening *opening, enum launch_served *served)
 	bool exclusive = opening->flags & O_CREAT && opening->flags & O_EXCL;
 	bool makes = opening->flags & O_CREAT && !(opening->flags & TMPFILE);
 	int open_flags = exclusive || opening->flags & O_NOFOLLOW ? O_NOFOLLOW : 0;
-	int fd = launch_target_open(opening->call->thread, opening->dir, opening->path, open_flags,
-				    opening->how);
-	int failed = fd < 0 ? fd : launch_broker_name(fd, opening->name);
+	int fd = launch_broker_pin(opening->call, opening->dir, opening->path, open_flags,
+				   opening->how);
+	int failed = fd < 0 ? fd : launch_broker_name(opening->call, fd, opening->name);
 
 	if (failed == -ENOENT && makes)
 		return 1;
 	if (failed == -ELOOP)
-		*served = launch_broker_left(opening->call, ELOOP);
+		*served = open_nameless(opening, fd);
 	else if (failed < 0)
 		*served = launch_broker_done(opening->call, failed);
 	else if (exclusive)
@@ -321,8 +338,8 @@ enum launch_served launch_broker_truncate(struct brokered *call)
 		return SERVED_LEFT;
 	if (failed || length < 0)
 		return launch_broker_done(call, length < 0 ? -EINVAL : failed);
-	fd = launch_target_open(call->thread, AT_FDCWD, opening.path, 0, 0);
-	failed = fd < 0 ? fd : launch_broker_name(fd, opening.name);
+	fd = launch_broker_pin(call, AT_FDCWD, opening.path, 0, 0);
+	failed = fd < 0 ? fd : launch_broker_name(call, fd, opening.name);
 	if (failed == -ELOOP)
 		served = launch_broker_left(call, ELOOP);
 	else if (failed < 0)

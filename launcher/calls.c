@@ -119,6 +119,21 @@ bool launch_call_asks(const struct launch_call *call)
 	return false;
 }
 
+bool launch_call_is_signal(enum launch_call_index call)
+{
+	switch (call) {
+	case LAUNCH_CALL_kill:
+	case LAUNCH_CALL_tkill:
+	case LAUNCH_CALL_tgkill:
+	case LAUNCH_CALL_rt_sigqueueinfo:
+	case LAUNCH_CALL_rt_tgsigqueueinfo:
+	case LAUNCH_CALL_pidfd_send_signal:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool launch_call_is_birth(enum launch_call_index call)
 {
 	return call == LAUNCH_CALL_clone || call == LAUNCH_CALL_fork || call == LAUNCH_CALL_vfork;

@@ -63,6 +63,8 @@ const struct sbx_path_call *launch_call_path(enum launch_call_index call);
 
 /* A new process or thread. */
 bool launch_call_is_birth(enum launch_call_index call);
+/* kill() and its kin. */
+bool launch_call_is_signal(enum launch_call_index call);
 
 struct launch_program {
 	unsigned short len;
@@ -86,6 +88,9 @@ struct launch_wishes {
 	bool no_udp;
 	bool no_unix_datagram;
 	bool asks_network; /* connect and bind are decided by rules */
+	bool vouched; /* Landlock decides, so a voucher is enough */
+	bool scopes; /* and keeps signals inside */
+	bool no_tcp;
 	bool quiet; /* what libraries open for reading by themselves is not asked about */
 };
 

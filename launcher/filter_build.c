@@ -92,7 +92,8 @@ static uint32_t notify_action(const struct build *build, const struct launch_cal
 	const struct launch_wishes *wishes = build->wishes;
 	const struct sbx_path_call *ask = launch_call_path((enum launch_call_index)i);
 
-	if (wishes->denied[i] || launch_call_is_birth((enum launch_call_index)i))
+	if (wishes->denied[i] || launch_call_is_birth((enum launch_call_index)i) ||
+	    (!wishes->scopes && launch_call_is_signal((enum launch_call_index)i)))
 		return SECCOMP_RET_USER_NOTIF;
 	if (ask->act != SBX_ACT_NOTHING)
 		return governed_action(build, ask);
@@ -284,8 +285,8 @@ unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
 	const struct sock_filter block[LAUNCH_SOCKETS_LEN] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, lower_half(0)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 5, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 9),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, wishes->no_tcp ? 8 : 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, wishes->no_tcp ? 7 : 0, 9),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, lower_half(1)),
 		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, type),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_DGRAM, 4, 6),
@@ -340,7 +341,8 @@ static void append_quiet(const struct build *build, unsigned int flags)
 
 static void append_governed(const struct build *build, size_t tail)
 {
-	append_vouched(build->program);
+	if (build->wishes->vouched)
+		append_vouched(build->program);
 	if (tail >= TAIL_OPEN)
 		append_quiet(build, (unsigned int)(tail - TAIL_OPEN));
 	emit(build->program, BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF, 0, 0);

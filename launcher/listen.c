@@ -9,7 +9,9 @@
  */
 #include "listen.h"
 
+#include "contract.h"
 #include "repos.h"
+#include "signals.h"
 #include "target.h"
 
 #include <errno.h>
@@ -287,11 +289,11 @@ static bool is_valid(const struct launch_listen *listen, uint64_t id)
 
 /*
  * What the policy refuses is said; what it does not goes on. A refusal leaves no trace where it is
- * known too late: who asked has died.
+ * known too late: who asked has died. 'otherwise' is the answer to what is not said; 0: it goes on.
  */
 static void explain_path(struct launch_listen *listen, struct launch_judge *judge,
 			 enum launch_call_index index, const struct seccomp_notif *asked,
-			 const char *layer)
+			 const char *layer, int otherwise)
 {
 	pid_t thread = (pid_t)asked->pid;
 	int error = launch_judge_call(judge, index, &asked->data, thread);
@@ -303,6 +305,8 @@ static void explain_path(struct launch_listen *listen, struct launch_judge *judg
 		if (is_valid(listen, asked->id))
 			launch_report_denial(listen->with.report, &judge->report, &who, layer);
 		(void)pthread_mutex_unlock(listen->with.lock);
+	} else {
+		error = otherwise;
 	}
 	answer(listen, asked->id, error, error == 0);
 }
@@ -320,10 +324,17 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 	case SERVED_SENT:
 		return;
 	case SERVED_LEFT:
-		explain_path(listen, judge, index, asked, "landlock");
+		explain_path(listen, judge, index, asked, "landlock", 0);
 		return;
 	case SERVED_REFUSED:
-		explain_path(listen, judge, index, asked, "broker");
+		/* Who vouches for a call where that means nothing asks again if it wants words. */
+		if (!listen->with.wishes->vouched && asked->data.args[5] == SBX_VOUCHER) {
+			answer(listen, asked->id, result.error, false);
+			return;
+		}
+		/* The kernel refuses it too, for its own reason; without Landlock we have to. */
+		explain_path(listen, judge, index, asked, "broker",
+			     listen->broker.landlock ? 0 : result.error);
 		return;
 	case SERVED_HELD:
 		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -334,6 +345,16 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		break;
 	}
 	(void)ioctl(listen->with.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+static void serve_signal(struct launch_listen *listen, enum launch_call_index index,
+			 const struct seccomp_notif *asked, const uint64_t args[6])
+{
+	int error = 0;
+	enum launch_signal served =
+		launch_signal_serve(listen->root, index, args, (pid_t)asked->pid, &error);
+
+	answer(listen, asked->id, served == SIGNAL_FAILED ? error : 0, served == SIGNAL_GOES_ON);
 }
 
 /* A call whose registers decide. */
@@ -348,6 +369,10 @@ static void serve_call(struct launch_listen *listen, const struct launch_call *c
 		args[i] = asked->data.args[i];
 	if (call)
 		error = judge(listen, index, args);
+	if (call && !error && launch_call_is_signal(index)) {
+		serve_signal(listen, index, asked, args);
+		return;
+	}
 	if (call && !error && launch_call_is_birth(index)) {
 		serve_birth(listen,
 			    (struct launch_birth){ .id = asked->id, .thread = (pid_t)asked->pid });

@@ -14,6 +14,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+/* From which on Landlock has them. */
+#define ABI_TCP 4
+#define ABI_SCOPES 6
+
 enum {
 	ENFORCE_AUTO,
 	ENFORCE_LANDLOCK,
@@ -237,17 +241,18 @@ int launch_plan_make(struct launch *launch, struct launch_error *error)
 	launch->enforced = enforce != ENFORCE_NONE;
 	if (!launch->enforced)
 		return 0;
-	if (enforce == ENFORCE_SECCOMP)
-		return refuse_setting(launch, SBX_KEY_sandbox_enforce,
-				      "paths cannot be held without Landlock yet", error);
-	launch->abi = launch_landlock_abi();
-	if (!launch->abi)
+	launch->abi = enforce == ENFORCE_SECCOMP ? 0 : launch_landlock_abi();
+	if (!launch->abi && (enforce == ENFORCE_LANDLOCK || !can_listen()))
 		return launch_fail(error, ENOSYS,
 				   "this kernel has no Landlock (or something hides it), so the "
 				   "policy's paths cannot be held (sbx-launch --doctor says more)");
 	if ((failed = check_settings(launch, error)) < 0 ||
-	    (failed = plan_paths(launch, true, error)) < 0)
+	    (failed = plan_paths(launch, launch->abi > 0, error)) < 0)
 		return failed;
+	launch->wishes.scopes = launch->abi >= ABI_SCOPES;
+	launch->wishes.vouched = launch->abi > 0;
+	launch->wishes.no_tcp =
+		launch->abi < ABI_TCP && sbx_network_mode(launch->image) != SBX_NETWORK_FULL;
 	return check_network(launch, error);
 }
 
@@ -334,9 +339,12 @@ static void put_layers(const struct launch *launch, struct sbx_out *out)
 		sbx_out_str(out, "NOTHING (enforce = none)");
 		return;
 	}
-	sbx_out_str(out, "Landlock ");
-	sbx_out_number(out, (uint64_t)launch->abi);
-	sbx_out_str(out, " + seccomp");
+	if (launch->abi) {
+		sbx_out_str(out, "Landlock ");
+		sbx_out_number(out, (uint64_t)launch->abi);
+		sbx_out_str(out, " + ");
+	}
+	sbx_out_str(out, launch->abi ? "seccomp" : "seccomp alone");
 }
 
 void launch_plan_banner(const struct launch *launch)
@@ -392,9 +400,16 @@ static void note(struct note *notes, size_t *count, const char *what, const char
 
 static void note_gaps(const struct launch *launch, struct note *notes, size_t *count)
 {
-	for (const struct launch_gap *gap = launch_landlock_gaps; gap->abi; gap++)
+	for (const struct launch_gap *gap = launch_landlock_gaps; launch->abi && gap->abi; gap++)
 		if (launch->abi < gap->abi)
 			note(notes, count, "left out", gap->what);
+	if (!launch->abi) {
+		note(notes, count, "left out",
+		     "executing is checked and then left to the kernel: a second thread may "
+		     "exchange "
+		     "the name in between");
+		note(notes, count, "left out", "abstract UNIX sockets");
+	}
 	note(notes, count, "left out",
 	     "modes, owners and times of files, also of those that cannot be written: ordinary "
 	     "permissions only");
@@ -477,13 +492,21 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 					     "datagrams and other families by "
 					     "seccomp",
 					     "by rules", "full: nothing is in the way" };
+	enum sbx_network mode = sbx_network_mode(launch->image);
 	size_t count = 0, rules = 0;
 	char text[400];
 
 	for (uint32_t i = 0; i < sbx_count(launch->image, SBX_TABLE_rules); i++)
 		rules += sbx_rules(launch->image)[i].kind <= SBX_RULE_SET &&
 			 !(sbx_rules(launch->image)[i].flags & SBX_RULE_ABSENT);
-	(void)snprintf(text, sizeof(text), "Landlock (ABI %d), from %zu rules", launch->abi, rules);
+	if (launch->abi)
+		(void)snprintf(text, sizeof(text), "Landlock (ABI %d), from %zu rules", launch->abi,
+			       rules);
+	else
+		(void)snprintf(text, sizeof(text),
+			       "the broker alone, from %zu rules: every call by path is served by "
+			       "the supervisor",
+			       rules);
 	note(notes, &count, "paths", text);
 	note_places(launch, notes, &count);
 	note(notes, &count, "system calls", "seccomp: an allow-list");
@@ -492,10 +515,12 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 					: "the shim vouches for calls of dynamic ones",
 		       launch->shimless ? launch->shimless : "");
 	note(notes, &count, "explanations", text);
-	note(notes, &count, "network", modes[sbx_network_mode(launch->image)]);
+	note(notes, &count, "network",
+	     launch->wishes.no_tcp ? "none: no socket but UNIX ones, by seccomp" : modes[mode]);
 	note(notes, &count, "signals",
-	     launch->abi >= 6 ? "Landlock: only to the sandbox's own processes"
-			      : "ordinary permissions only");
+	     launch->wishes.scopes ? "Landlock: only to the sandbox's own processes"
+	     : launch->brokers	   ? "the supervisor: only to the sandbox's own processes"
+				   : "ordinary permissions only");
 	note(notes, &count, "limits",
 	     "the supervisor for the whole tree; rlimits behind it for each process");
 	note(notes, &count, "privileges",

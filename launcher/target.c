@@ -22,6 +22,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* Newer than the system's headers. */
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL
+#endif
+
 #define PAGE 4096u /* no architecture has smaller ones */
 
 static int proc = -1; /* /proc, */
@@ -106,6 +111,22 @@ pid_t launch_target_process(pid_t thread)
 long launch_target_umask(pid_t thread)
 {
 	return read_status(thread, "\nUmask:", 8);
+}
+
+int launch_target_take(pid_t thread, int fd)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, thread, PIDFD_THREAD), copy;
+
+	/* Before 6.9 there is none for a thread, but for the first one. */
+	if (pidfd < 0)
+		pidfd = (int)syscall(SYS_pidfd_open, launch_target_process(thread), 0);
+	if (pidfd < 0)
+		return -errno;
+	copy = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	if (copy < 0)
+		copy = -errno;
+	(void)close(pidfd);
+	return copy;
 }
 
 /* What a descriptor of ours, or a folder of the thread's, is called. */
@@ -231,16 +252,16 @@ static bool may_be_own(const char *path)
 	       !strncmp(path, "/dev/", strlen("/dev/"));
 }
 
-/* Through links of /proc, which the thread sees otherwise than we do: where it ends, without links. */
-static int open_own(pid_t thread, const char *link, const char *path, int flags)
+int launch_target_open_own(pid_t thread, int dir, const char *path, int flags)
 {
 	struct sbx_viewer viewer = { launch_target_process(thread), thread };
 	struct open_how how = { .flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
 				.resolve = RESOLVE_NO_SYMLINKS };
 	struct sbx_resolved found;
-	char base[PATH_MAX] = "/";
+	char link[64], base[PATH_MAX] = "/";
 	int failed, fd;
 
+	name_base(thread, dir, link);
 	if (path[0] != '/' && (failed = read_name(proc, link, base)) < 0)
 		return failed;
 	failed = sbx_resolve_as(&viewer, base, path, flags & O_NOFOLLOW ? SBX_RESOLVE_NOFOLLOW : 0,
@@ -263,7 +284,7 @@ int launch_target_open(pid_t thread, int dir, const char *path, int flags, uint6
 	if (fd == -EACCES && path[0] != '/')
 		return open_from(link, path, flags, how);
 	if (fd == -ELOOP || (fd == -ENOENT && may_be_own(whole)))
-		return open_own(thread, link, path, flags);
+		return launch_target_open_own(thread, dir, path, flags);
 	return fd;
 }
 

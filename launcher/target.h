@@ -32,6 +32,9 @@ pid_t launch_target_process(pid_t thread);
 /* The thread's umask; -1 when it cannot be told. */
 long launch_target_umask(pid_t thread);
 
+/* A copy of a descriptor of the thread's: the same open file. */
+int launch_target_take(pid_t thread, int fd);
+
 /* Whether a descriptor of the thread's is a socket. */
 bool launch_target_is_socket(pid_t thread, int fd);
 
@@ -41,6 +44,11 @@ bool launch_target_is_socket(pid_t thread, int fd);
  * which is not the same for us.
  */
 int launch_target_open(pid_t thread, int dir, const char *path, int flags, uint64_t how);
+/*
+ * The same, walked as the thread sees /proc, where links lead to what only it has: pinned without
+ * following any link. -ELOOP: it ends in something that no path can stand for.
+ */
+int launch_target_open_own(pid_t thread, int dir, const char *path, int flags);
 /* What such a descriptor of ours is called now: the length. */
 int launch_target_name(int fd, char out[PATH_MAX]);
 /* Opens for use what it stands for. */

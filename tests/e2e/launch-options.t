@@ -163,8 +163,6 @@ with 125 "'connect = example.org:443' cannot be enforced: no layer decides by de
 with 125 "'isolate' in [sandbox] cannot be enforced" 'isolate = full' --isolate=full
 with 125 "'complain' in [sandbox] cannot be enforced" 'complain' --complain
 with 125 "'disk' in [limits] cannot be enforced" 'a limit of disk space' --disk=1M
-with 125 "'enforce' in [sandbox] cannot be enforced: paths cannot be held without Landlock yet" \
-	'enforce = seccomp' --enforce=seccomp
 launch -p "$DIR/policy.ini" --dry-run -- "${TOUCH[@]}"
 is 0 'what is left out is named by --dry-run'
 has out '/tmp, /var/tmp and /dev/shm are refused, not replaced' 'tmp that is not mounted'

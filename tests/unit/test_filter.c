@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <tap.h>
 #include <unistd.h>
@@ -317,6 +318,19 @@ static void test_values(const char *name, unsigned int arg, uint32_t from, uint3
 	   arg);
 }
 
+/* Whoever wants to be looked at by nobody is told so; whoever wants to be looked at is. */
+static void test_dumpable(void)
+{
+	for (uint64_t value = 0; value < 4; value++) {
+		uint64_t args[6] = { PR_SET_DUMPABLE, value };
+		uint32_t answer = value ? ALLOWED : FAILS(0);
+
+		ok(ask(STANDALONE, number_of("prctl"), args) == answer &&
+			   ask(LISTENING, number_of("prctl"), args) == answer,
+		   "PR_SET_DUMPABLE %d %s", (int)value, value ? "passes" : "is only answered");
+	}
+}
+
 static void test_flags(void)
 {
 	static const uint32_t tty[] = { 0x5412, 0x541c, 0 }; /* TIOCSTI, TIOCLINUX */
@@ -332,7 +346,10 @@ static void test_flags(void)
 	test_values("ioctl", 1, 0x5300, 0x5600, tty, FAILS(EPERM));
 	test_values("ioctl", 1, 0x40086500, 0x40086700, flags, FAILS(EOPNOTSUPP));
 	test_values("ioctl", 1, 0x401c5800, 0x401c5900, fsx, FAILS(EOPNOTSUPP));
-	test_values("prctl", 0, 0, 256, mm, FAILS(EPERM));
+	/* 4 is PR_SET_DUMPABLE, which depends on another argument. */
+	test_values("prctl", 0, 0, 4, mm, FAILS(EPERM));
+	test_values("prctl", 0, 5, 256, mm, FAILS(EPERM));
+	test_dumpable();
 	cmp_ok(ask3(STANDALONE, "personality", 0xffffffff, 0, 0), "==", ALLOWED,
 	       "personality: query");
 	cmp_ok(ask3(STANDALONE, "personality", HIGH, 0, 0), "==", ALLOWED,

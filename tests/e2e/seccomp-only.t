@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# enforce = seccomp: no Landlock at all, and the same boundaries. Every call by path is served by the
+# supervisor, with the shim, without it, and for static programs.
+# shellcheck disable=SC2016 # what others shall expand
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. "${SBX_TOP:-.}/tests/e2e/lib.sh"
+
+outside=$DIR/outside
+mkdir "$outside" ro rw rw/hole rw/sub
+file "$outside/secret" 'secret\n'
+file ro/file 'read only\n'
+file rw/file 'file\n'
+file rw/hole/key 'key\n'
+file rw/hidden.env 'env\n'
+ln -s "$outside/secret" rw/link
+ln rw/hole/key rw/other-name
+file policy.ini '[sandbox]
+enforce = seccomp
+include = bash
+[paths]
+read = ./ro
+write = ./rw, ./later
+deny = ./rw/hole, ./rw/*.env
+'
+busybox=$(command -v busybox || true)
+
+inside() # COMMAND...
+{
+	launch -q -p policy.ini "${options[@]}" -- "$@"
+}
+
+works() # OUTPUT NAME COMMAND...
+{
+	local text=$1 name=$2
+
+	shift 2
+	inside "$@"
+	[ "$STATUS" -eq 0 ] && [ "$(cat "$DIR/out")" = "$text" ] && ! grep -q '^sbx: Cannot' "$DIR/err"
+	result $? "$name$how"
+}
+
+refuses() # WORDS NAME COMMAND...
+{
+	local text=$1 name=$2
+
+	shift 2
+	inside "$@"
+	[ "$STATUS" -ne 0 ] && ! grep -Eq '^(secret|key|env)$' "$DIR/out" && grep -qF "$text" "$DIR/err"
+	result $? "$name$how"
+}
+
+for way in shim no-shim static; do
+	how=", $way" options=() cat=(cat) sh=(bash -c)
+	[ "$way" != no-shim ] || options=(--no-shim)
+	if [ "$way" = static ]; then
+		[ -n "$busybox" ] || continue
+		options=(--allow-exec="$busybox") cat=("$busybox" cat) sh=("$busybox" sh -c)
+	fi
+
+	works 'read only' 'what may be read is read' "${cat[@]}" ro/file
+	works file 'and what may be written' "${cat[@]}" rw/file
+	works 'new' 'files are made' "${sh[@]}" 'echo new >rw/new && read line <rw/new && echo "$line"'
+	works 'rw/new' 'folders listed' "${sh[@]}" 'echo rw/n*'
+	works 'later' 'a place that was not there is made' "${sh[@]}" 'mkdir later && echo later >later/a && read line <later/a && echo "$line"'
+	rm -rf rw/new later
+	works "$$x" 'what the program reads of itself' "${sh[@]}" 'read line </proc/self/stat && [ "${line%% *}" = $$ ] && echo '"$$x"
+	works 'in' 'standard input by name' "${sh[@]}" 'echo in | cat /dev/stdin 2>&1 || echo in'
+	works '' 'a program may signal itself' "${sh[@]}" 'trap "exit 0" USR1; kill -USR1 $$; exit 1'
+	works '' 'and its children' "${sh[@]}" 'sleep 20 & kill $! && wait $! || exit 0'
+
+	refuses "Cannot read '$outside/secret': path is outside the sandbox." 'what is outside is refused' \
+		"${cat[@]}" "$outside/secret"
+	refuses "path is outside the sandbox" 'through a link too' "${cat[@]}" rw/link
+	refuses "path is outside the sandbox" 'and by way of /proc' "${cat[@]}" "/proc/self/root$outside/secret"
+	refuses "path is outside the sandbox" 'or the folder it is in' "${cat[@]}" /proc/self/cwd/rw/link
+	refuses "denied by a rule" 'a hole is a hole' "${cat[@]}" rw/hole/key
+	refuses "denied by a rule" 'by any spelling' "${cat[@]}" rw/sub/..//hole/./key
+	refuses "denied by a rule" 'a pattern as well' "${cat[@]}" rw/hidden.env
+	refuses "path is read-only" 'what is read-only stays so' "${sh[@]}" 'echo x >ro/file'
+	refuses "path is read-only" 'and gets no entries' "${sh[@]}" 'echo x >ro/new'
+	refuses "denied by a rule" 'a hole is not moved away' "${sh[@]}" 'mv rw/hole rw/sub/hole'
+	refuses "it runs later" 'protections hold' "${sh[@]}" 'echo x >rw/.npmrc'
+	refuses '' 'other processes cannot be looked at' "${sh[@]}" 'cat /proc/$PPID/environ /proc/1/environ'
+	refuses '' 'nor signalled' "${sh[@]}" 'kill -0 $PPID || kill -0 1'
+	refuses '' 'not all at once either' "${sh[@]}" 'trap "" TERM; kill -TERM -1; exit 3'
+	[ "$(cat ro/file)" = 'read only' ] && [ ! -e rw/.npmrc ] && [ -e rw/hole/key ]
+	result $? "and nothing has happened$how"
+done
+
+options=() how=
+inside "$PYTHON" -Ic 'import socket; socket.socket(socket.AF_INET)'
+has err 'Permission' 'there is no TCP'
+for program in 'node -e 1' "$PYTHON -c 1" 'ruby -e 1' 'git --version' 'gcc --version'; do
+	# shellcheck disable=SC2086 # a command
+	launch -q --enforce=seccomp --workspace . -- $program
+	[ "$STATUS" -eq 0 ] && ! grep -q '^sbx: Cannot' "$DIR/err"
+	result $? "$program starts, and nothing is said"
+done
+launch -p policy.ini --dry-run -- true
+has out 'the broker alone' 'the plan says who holds what'
+has out 'executing is checked and then left to the kernel' 'and what is not held'
+finish
