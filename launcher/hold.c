@@ -83,7 +83,7 @@ static bool may_speak_below(const struct sbx_image *image, const struct sbx_rule
 	if (!(rule->flags & SBX_RULE_GLOB))
 		return is_within(path, place->path, place->len);
 	return is_within(place->path, path, literal_len(path)) ||
-	       !strncmp(path, place->path, place->len);
+	       is_within(path, place->path, place->len);
 }
 
 static bool has_conditions(const struct sbx_image *image, const struct sbx_rule *rule)
@@ -173,7 +173,7 @@ static int hold_place(struct holding *h, const struct sbx_rule *rule, struct lau
 	place->classes = classes & (uint8_t)~lost;
 	place->left = classes & lost;
 	h->out->brokered |= place->left;
-	if (h->landlock && place->rights & SBX_RIGHT_EXEC && lost & HOLD_EXEC &&
+	if (h->landlock && rule->rights & SBX_RIGHT_EXEC && lost & HOLD_EXEC &&
 	    !(rule->flags & SBX_RULE_WORKSPACE))
 		return refuse_exec(h, rule);
 	return 0;
