@@ -24,6 +24,8 @@ struct holding {
 	const bool *masked; /* or NULL */
 	struct launch_hold *out;
 	struct launch_error *error;
+	uint32_t *takers; /* rules that take something away: few, of many */
+	uint32_t taker_count;
 	bool landlock;
 	bool protects; /* there are default protections */
 };
@@ -158,11 +160,11 @@ static int hold_place(struct holding *h, const struct sbx_rule *rule, struct lau
 	/* A file has nothing below it, and entries are its folder's. (The run's own come later.) */
 	if (classes & HOLD_CHANGE && !(rule->flags & SBX_RULE_FREE) && !is_folder(place->path))
 		classes &= (uint8_t)~HOLD_CHANGE;
-	for (uint32_t i = 0; i < sbx_count(h->image, SBX_TABLE_rules); i++) {
-		uint8_t taken = takes(&sbx_rules(h->image)[i]) ? lost_to(h, i, place) : 0;
+	for (uint32_t i = 0; i < h->taker_count; i++) {
+		uint8_t taken = lost_to(h, h->takers[i], place);
 
 		if (taken & (HOLD_READ | HOLD_EXEC) && place->taker == SBX_NONE)
-			place->taker = i;
+			place->taker = h->takers[i];
 		lost |= taken;
 	}
 	if (classes & HOLD_CHANGE && is_protected_below(h, place, rule))
@@ -257,11 +259,15 @@ int launch_hold_make(const struct sbx_image *image, bool landlock, const bool *m
 	};
 	int failed = 0;
 
-	hold.list = calloc(count + 1, sizeof(*hold.list));
+	hold.list = calloc(count + 1, sizeof(*hold.list) + sizeof(*h.takers));
 	if (!hold.list)
 		return launch_fail(error, ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < count; i++)
+	h.takers = (uint32_t *)(hold.list + count + 1);
+	for (uint32_t i = 0; i < count; i++) {
 		h.protects |= sbx_rules(image)[i].kind == SBX_RULE_PROTECT;
+		if (takes(&sbx_rules(image)[i]))
+			h.takers[h.taker_count++] = i;
+	}
 	for (uint32_t i = 0; i < count && !failed; i++)
 		failed = take_rule(&h, &sbx_rules(image)[i]);
 	drop_doubles(&hold);
