@@ -47,6 +47,14 @@ static void open_missing(void)
 		errx(1, "%s is there", missing);
 }
 
+static void open_write(void)
+{
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || close(fd) < 0)
+		err(1, "%s", file);
+}
+
 static void look(void)
 {
 	struct stat found;
@@ -78,6 +86,7 @@ static struct measured {
 	{ .name = "open+close", .call = open_close },
 	{ .name = "open+close, relative", .call = open_here },
 	{ .name = "open, missing", .call = open_missing },
+	{ .name = "open+close, writing", .call = open_write },
 	{ .name = "stat", .call = look },
 	{ .name = "read", .call = read_one },
 	{ .name = "write", .call = write_one },

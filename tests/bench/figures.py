@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""figures.py calls|workloads SAMPLES FOLDER: what rounds.py measured, and the bars it is held to.
+"""figures.py calls|workloads|broker SAMPLES FOLDER: what rounds.py measured, and the bars it is held to.
 
 Prints tables, and writes them to FOLDER/NAME.md and a chart to FOLDER/NAME.svg. Single calls are
 compared by their fastest rounds, because disturbances only ever add; workloads by the median over
@@ -15,7 +15,8 @@ from statistics import median
 
 from chart import Chart
 
-PANELS = ("open+close", "open+close, relative", "open, missing", "stat", "read", "write")
+PANELS = ("open+close", "open+close, relative", "open, missing", "open+close, writing", "stat", "read", "write")
+BROKERED = "open+close, writing"  # default protections have the supervisor open it
 LABELS = {
     "bare": "bare",
     "filter": "filter that allows all",
@@ -25,6 +26,7 @@ LABELS = {
     "sbx": "sbx, vouched",
     "sbx, asking": "sbx, static program",
 }
+BROKER_BARS = {"unpacking 2,000 files": 2.0}
 WORKLOAD_BARS = (("bare", 1.10), ("bwrap", 1.05))
 
 
@@ -99,6 +101,8 @@ def call_bars(samples):
             continue
         if what.startswith("open"):
             wanted = [("sbx", "bare", 1.5), ("sbx, asking", "bare", 9)]
+            if what == BROKERED:
+                wanted = [("sbx", "bare", 15), ("sbx, asking", "bare", 15)]
         else:
             gaps = [a - b for a, b in zip(of["sbx"], of["bare"])]
             alone = f" (the filter: {min(of['filter']) - min(of['bare']):.1f})" if "filter" in of else ""
@@ -139,6 +143,8 @@ def call_chart(samples, note, name):
         aims = {"sbx": bare + 25}
         if what.startswith("open"):
             aims = {"sbx": 1.5 * bare, "sbx, asking": 9 * bare}
+            if what == BROKERED:
+                aims = {"sbx": 15 * bare, "sbx, asking": 15 * bare}
         most = max([quantile(of[c], 0.75) for c in cases if c != "strace"] + list(aims.values())) * 1.25
         panel = chart.panel(what, most)
         for case in cases:
@@ -218,9 +224,33 @@ def workloads(samples, disturbed, folder):
     workload_chart(samples, note, f"{folder}/workloads.svg")
 
 
+def broker(samples, disturbed, folder):
+    note = machine(len(next(iter(samples.values()))["bare"]), disturbed)
+    cases = ("protected", "denied")
+    head = ["ms, median", "bare"]
+    for case in cases:
+        head += [case, "times bare (95 %), at most"]
+    rows = []
+    for what, of in samples.items():
+        row = [what, f"{median(of['bare']) * 1000:.1f}"]
+        for case in cases:
+            if case not in of:
+                row += ["", ""]
+                continue
+            most = BROKER_BARS.get(what, 1.25)
+            ratios = [a / b for a, b in zip(of[case], of["bare"])]
+            value, (low, high) = median(ratios), interval(ratios)
+            row += [f"{median(of[case]) * 1000:.1f}",
+                    f"{value:.3f} ({low:.3f}–{high:.3f}), {most:.2f}: {verdict(value, (low, high), most)}"]
+        rows.append(row)
+    print_table(head, rows)
+    with open(f"{folder}/broker.md", "w", encoding="utf-8") as file:
+        file.write(markdown(head, rows) + "\n" + note + ".\n")
+
+
 def main():
     name, samples, folder = sys.argv[1:]
-    {"calls": calls, "workloads": workloads}[name](*read_samples(samples), folder)
+    {"calls": calls, "workloads": workloads, "broker": broker}[name](*read_samples(samples), folder)
 
 
 main()
