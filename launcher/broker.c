@@ -216,9 +216,7 @@ bool launch_broker_is_held_in(const struct brokered *call, const char *path)
 
 void launch_broker_umask(const struct brokered *call)
 {
-	long mask = launch_target_umask(call->thread);
-
-	(void)umask(mask < 0 ? 077 : (mode_t)mask);
+	(void)umask(launch_masks_get(call->broker->masks, call->thread));
 }
 
 /* What is behind the fields that we know must be zero, as the kernel has it. */

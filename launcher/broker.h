@@ -13,6 +13,7 @@
 
 #include "hold.h"
 #include "judge.h"
+#include "masks.h"
 
 /* What became of a call. */
 enum launch_served {
@@ -33,6 +34,7 @@ struct launch_broker {
 	int listener;
 	const struct launch_hold *hold;
 	struct launch_repos *repos;
+	struct launch_masks *masks;
 	uint64_t file_size; /* the limit; 0: none */
 	bool landlock; /* false: nothing stands behind us, and no call by path may go on */
 };

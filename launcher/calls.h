@@ -88,6 +88,7 @@ struct launch_wishes {
 	bool no_udp;
 	bool no_unix_datagram;
 	bool asks_network; /* connect and bind are decided by rules */
+	bool umasks; /* the supervisor makes files, and wants to know umasks */
 	bool vouched; /* Landlock decides, so a voucher is enough */
 	bool scopes; /* and keeps signals inside */
 	bool no_tcp;

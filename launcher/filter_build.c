@@ -99,6 +99,8 @@ static uint32_t notify_action(const struct build *build, const struct launch_cal
 		return governed_action(build, ask);
 	if (makes_sockets(i) && (wishes->no_udp || wishes->no_unix_datagram))
 		return mark(i);
+	if (i == LAUNCH_CALL_umask && wishes->umasks)
+		return SECCOMP_RET_USER_NOTIF;
 	if (!launch_call_asks(call) || wishes->allowed[i])
 		return SECCOMP_RET_ALLOW;
 	return call->verdict == CALL_ARGS ? mark(i) : SECCOMP_RET_USER_NOTIF;

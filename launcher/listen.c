@@ -88,10 +88,12 @@ void launch_listen_init(struct launch_listen *listen, const struct launch_listen
 		listen->with.limit = UINT64_MAX;
 	number_rows(listen);
 	launch_target_init();
+	launch_masks_init(&listen->masks);
 	if (setup->hold)
 		listen->broker = (struct launch_broker){ .listener = setup->fd,
 							 .hold = setup->hold,
 							 .repos = launch_repos_new(),
+							 .masks = &listen->masks,
 							 .file_size = setup->file_size,
 							 .landlock = setup->landlock };
 	/* Makes an answer five times as fast; kernels before 6.6 do without. */
@@ -167,6 +169,7 @@ static void let_live(struct launch_listen *listen, struct launch_birth birth)
 		return;
 	}
 	listen->tasks++;
+	launch_masks_born(&listen->masks);
 	if (listen->with.watch->next == UINT64_MAX)
 		rouse(listen);
 	launch_watch_wake(listen->with.watch, true);
@@ -378,6 +381,9 @@ static void serve_call(struct launch_listen *listen, const struct launch_call *c
 			    (struct launch_birth){ .id = asked->id, .thread = (pid_t)asked->pid });
 		return;
 	}
+	if (!error && index == LAUNCH_CALL_umask)
+		launch_masks_set(&listen->masks, launch_target_process((pid_t)asked->pid),
+				 (mode_t)args[0] & 0777);
 	if (error)
 		launch_who_fill(&who, (pid_t)asked->pid);
 	if (error && is_valid(listen, asked->id))

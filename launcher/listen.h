@@ -45,6 +45,7 @@ struct launch_listen_setup {
 struct launch_listen {
 	struct launch_listen_setup with;
 	struct launch_broker broker;
+	struct launch_masks masks;
 	pid_t root; /* the supervisor */
 	uint16_t rows[LAUNCH_NUMBERS]; /* of syscalls.def, by number; LAUNCH_CALL_COUNT: none */
 	int wake; /* reads as ready when the loop has to look at times anew; -1: nobody receives */

@@ -225,6 +225,7 @@ static int plan_paths(struct launch *launch, bool landlock, struct launch_error 
 	if ((failed = check_hidden(launch, error)) < 0)
 		return failed;
 	failed = launch_hold_make(launch->image, landlock, NULL, &launch->hold, error);
+	launch->wishes.umasks = launch->hold.brokered & HOLD_CHANGE;
 	/* What libraries read by themselves would fail, and nobody would be asked. */
 	if (launch->hold.brokered & HOLD_READ)
 		launch->wishes.quiet = false;
