@@ -294,6 +294,15 @@ static enum launch_served serve(struct brokered *call)
 	case SBX_ACT_BIND:
 		return launch_broker_serves(call, HOLD_CHANGE) ? launch_broker_bind(call)
 							       : SERVED_LEFT;
+	case SBX_ACT_MODE:
+	case SBX_ACT_OWNER:
+	case SBX_ACT_OWNER_OF_LINK:
+	case SBX_ACT_SECONDS:
+	case SBX_ACT_MICROSECONDS:
+	case SBX_ACT_NANOSECONDS:
+		return launch_broker_change(call);
+	case SBX_ACT_MEMFD:
+		return launch_broker_memfd(call);
 	case SBX_ACT_NOTHING:
 	case SBX_ACT_EXEC:
 	case SBX_ACT_CONNECT:

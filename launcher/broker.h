@@ -20,6 +20,7 @@ enum launch_served {
 	SERVED_LEFT, /* not ours: it is for the judge to see, and the kernel's rules hold it */
 	SERVED_HELD, /* allowed, and the kernel's rules hold it: it can go on */
 	SERVED_REFUSED, /* by the policy: 'error' */
+	SERVED_JUDGED, /* the same, and what there is to say of it is in the judge */
 	SERVED_DONE, /* 'error', or when that is 0 'value' is the answer */
 	SERVED_SENT, /* and answered: nothing is left to do */
 };

@@ -70,6 +70,9 @@ bool launch_broker_is_held_in(const struct brokered *call, const char *path);
 /* The umask of the caller becomes that of this thread. */
 void launch_broker_umask(const struct brokered *call);
 
+/* The descriptor becomes the caller's, and is its answer. -ENOENT: nobody waits for it any more. */
+int launch_broker_send(const struct brokered *call, int fd, bool cloexec);
+
 enum launch_served launch_broker_open(struct brokered *call, uint64_t flags, mode_t mode,
 				      uint64_t how);
 enum launch_served launch_broker_truncate(struct brokered *call);
@@ -78,5 +81,7 @@ enum launch_served launch_broker_remove(struct brokered *call);
 enum launch_served launch_broker_rename(struct brokered *call);
 enum launch_served launch_broker_link(struct brokered *call);
 enum launch_served launch_broker_bind(struct brokered *call);
+enum launch_served launch_broker_change(struct brokered *call);
+enum launch_served launch_broker_memfd(struct brokered *call);
 
 #endif

@@ -40,18 +40,21 @@ struct opening {
 #define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
 #endif
 
-/* The descriptor becomes the caller's, and is its answer. -ENOENT: nobody waits for it any more. */
-static int send(const struct opening *opening, int fd)
+int launch_broker_send(const struct brokered *call, int fd, bool cloexec)
 {
 	struct seccomp_notif_addfd add = {
-		.id = opening->call->id,
+		.id = call->id,
 		.flags = SECCOMP_ADDFD_FLAG_SEND,
 		.srcfd = (uint32_t)fd,
-		.newfd_flags = opening->flags & O_CLOEXEC ? O_CLOEXEC : 0,
+		.newfd_flags = cloexec ? O_CLOEXEC : 0,
 	};
 
-	return ioctl(opening->call->broker->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? -errno
-											   : 0;
+	return ioctl(call->broker->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? -errno : 0;
+}
+
+static int send(const struct opening *opening, int fd)
+{
+	return launch_broker_send(opening->call, fd, opening->flags & O_CLOEXEC);
 }
 
 static enum launch_served hand_over(const struct opening *opening, int fd)

@@ -77,11 +77,18 @@ static const struct launch_rule rules[] = {
 static const struct sbx_path_call paths[LAUNCH_CALL_COUNT] = {
 #define PATH_CALL(name, ...) [LAUNCH_CALL_##name] = SBX_PATH_CALL(__VA_ARGS__),
 #include "pathcalls.def"
+#define PATH_CALL(name, ...) [LAUNCH_CALL_##name] = SBX_PATH_CALL(__VA_ARGS__),
+#include "metacalls.def"
 };
 
 const struct sbx_path_call *launch_call_path(enum launch_call_index call)
 {
 	return &paths[call];
+}
+
+bool launch_call_is_unheld(enum launch_call_index call)
+{
+	return paths[call].act >= SBX_ACT_MODE;
 }
 
 const struct launch_call *launch_calls(size_t *count)

@@ -58,8 +58,10 @@ bool launch_call_asks(const struct launch_call *call);
 /* What to answer such a call. Arguments are registers: no other thread can change them. */
 enum launch_outcome launch_call_judge(const struct launch_call *call, const uint64_t args[6]);
 
-/* What pathcalls.def says about it; SBX_ACT_NOTHING for what has no row there. */
+/* What pathcalls.def or metacalls.def says about it; SBX_ACT_NOTHING for what has no row there. */
 const struct sbx_path_call *launch_call_path(enum launch_call_index call);
+/* It has a row of metacalls.def: no layer decides it after us. */
+bool launch_call_is_unheld(enum launch_call_index call);
 
 /* A new process or thread. */
 bool launch_call_is_birth(enum launch_call_index call);
@@ -92,6 +94,8 @@ struct launch_wishes {
 	bool vouched; /* Landlock decides, so a voucher is enough */
 	bool scopes; /* and keeps signals inside */
 	bool no_tcp;
+	bool metadata; /* modes, owners and times are the supervisor's to change */
+	bool memfd; /* and files in memory its to make */
 	bool quiet; /* what libraries open for reading by themselves is not asked about */
 };
 

@@ -69,7 +69,7 @@ static int enforce_filters(const struct launch *launch, int *listener, struct la
 	    *listener != -ENOSYS)
 		return launch_fail(error, -*listener, "cannot make a listener: %s",
 				   strerror(-*listener));
-	if (*listener < 0 && launch->hold.brokered)
+	if (*listener < 0 && (launch->hold.brokered || launch->wishes.metadata))
 		return launch_fail(
 			error, -*listener,
 			"the supervisor cannot be asked here, and would have to hold a part "

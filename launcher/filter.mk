@@ -10,7 +10,7 @@ SECCOMP := $(if $(wildcard $(shell $(CC) -print-file-name=libseccomp.a)),-l:libs
 
 # Runs on the machine that builds, without sanitizers: the same program in every variant.
 FILTER_GEN := launcher/gen/filter.c launcher/filter_build.c launcher/calls.c
-$(B)/gen/filter: $(FILTER_GEN) launcher/syscalls.def launcher/calls.h launcher/filter.h
+$(B)/gen/filter: $(FILTER_GEN) launcher/syscalls.def launcher/metacalls.def launcher/calls.h launcher/filter.h
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(DEFINES) $(WARNINGS) -o $@ $(FILTER_GEN) $(SECCOMP)

@@ -86,6 +86,14 @@ static uint32_t governed_action(const struct build *build, const struct sbx_path
 	return mark(ask->act == SBX_ACT_OPEN ? TAIL_OPEN + (size_t)ask->flags : TAIL_GOVERNED);
 }
 
+/* Whatever its arguments are, and whatever words it carries: no layer is behind it. */
+static uint32_t unheld_action(const struct build *build, const struct sbx_path_call *ask)
+{
+	bool asks = ask->act == SBX_ACT_MEMFD ? build->wishes->memfd : build->wishes->metadata;
+
+	return asks ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
+}
+
 /* Asks about births, what is denied, what the base filter leaves to us, and what nobody vouches for. */
 static uint32_t notify_action(const struct build *build, const struct launch_call *call, size_t i)
 {
@@ -95,6 +103,8 @@ static uint32_t notify_action(const struct build *build, const struct launch_cal
 	if (wishes->denied[i] || launch_call_is_birth((enum launch_call_index)i) ||
 	    (!wishes->scopes && launch_call_is_signal((enum launch_call_index)i)))
 		return SECCOMP_RET_USER_NOTIF;
+	if (launch_call_is_unheld((enum launch_call_index)i))
+		return unheld_action(build, ask);
 	if (ask->act != SBX_ACT_NOTHING)
 		return governed_action(build, ask);
 	if (makes_sockets(i) && (wishes->no_udp || wishes->no_unix_datagram))

@@ -575,10 +575,29 @@ static int judge_act(const struct call *call)
 		return judge_peer(call, SBX_OP_CONNECT);
 	case SBX_ACT_BIND:
 		return judge_peer(call, SBX_OP_BIND);
+	case SBX_ACT_MODE: /* the broker's alone */
+	case SBX_ACT_OWNER:
+	case SBX_ACT_OWNER_OF_LINK:
+	case SBX_ACT_SECONDS:
+	case SBX_ACT_MICROSECONDS:
+	case SBX_ACT_NANOSECONDS:
+	case SBX_ACT_MEMFD:
 	case SBX_ACT_NOTHING:
 		break;
 	}
 	return 0;
+}
+
+void launch_judge_record(struct launch_judge *judge, enum launch_call_index call)
+{
+	size_t count;
+
+	judge->report = (struct sbx_report){ .image = judge->image,
+					     .request = &judge->request,
+					     .verdict = &judge->verdict,
+					     .given = judge->given,
+					     .given_to = judge->request.to ? judge->given_to : NULL,
+					     .syscall = launch_calls(&count)[call].name };
 }
 
 int launch_judge_call(struct launch_judge *judge, enum launch_call_index call,
@@ -587,7 +606,6 @@ int launch_judge_call(struct launch_judge *judge, enum launch_call_index call,
 	const struct sbx_path_call *ask = launch_call_path(call);
 	uint64_t args[6];
 	struct call asked = { .judge = judge, .ask = ask, .args = args };
-	size_t count;
 	int refused;
 
 	for (int i = 0; i < 6; i++)
@@ -597,12 +615,6 @@ int launch_judge_call(struct launch_judge *judge, enum launch_call_index call,
 	judge->thread = thread;
 	refused = judge_act(&asked);
 	if (refused)
-		judge->report =
-			(struct sbx_report){ .image = judge->image,
-					     .request = &judge->request,
-					     .verdict = &judge->verdict,
-					     .given = judge->given,
-					     .given_to = judge->request.to ? judge->given_to : NULL,
-					     .syscall = launch_calls(&count)[call].name };
+		launch_judge_record(judge, call);
 	return refused;
 }

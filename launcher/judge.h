@@ -34,4 +34,7 @@ struct launch_judge {
 int launch_judge_call(struct launch_judge *judge, enum launch_call_index call,
 		      const struct seccomp_data *data, pid_t thread);
 
+/* The record of a refusal that others have found: judge->request, verdict and given are theirs. */
+void launch_judge_record(struct launch_judge *judge, enum launch_call_index call);
+
 #endif

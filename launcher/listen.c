@@ -290,28 +290,50 @@ static bool is_valid(const struct launch_listen *listen, uint64_t id)
 	return ioctl(listen->with.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
+/* What the judge has recorded. Leaves no trace where it is known too late: who asked has died. */
+static void say(struct launch_listen *listen, const struct launch_judge *judge,
+		const struct seccomp_notif *asked, const char *layer)
+{
+	struct launch_who who;
+
+	launch_who_fill(&who, (pid_t)asked->pid);
+	(void)pthread_mutex_lock(listen->with.lock);
+	if (is_valid(listen, asked->id))
+		launch_report_denial(listen->with.report, &judge->report, &who, layer);
+	(void)pthread_mutex_unlock(listen->with.lock);
+}
+
 /*
- * What the policy refuses is said; what it does not goes on. A refusal leaves no trace where it is
- * known too late: who asked has died. 'otherwise' is the answer to what is not said; 0: it goes on.
+ * What the policy refuses is said; what it does not goes on. 'otherwise' is the answer to what is not
+ * said; 0: it goes on.
  */
 static void explain_path(struct launch_listen *listen, struct launch_judge *judge,
 			 enum launch_call_index index, const struct seccomp_notif *asked,
 			 const char *layer, int otherwise)
 {
-	pid_t thread = (pid_t)asked->pid;
-	int error = launch_judge_call(judge, index, &asked->data, thread);
-	struct launch_who who;
+	int error = launch_judge_call(judge, index, &asked->data, (pid_t)asked->pid);
 
-	if (error) {
-		launch_who_fill(&who, thread);
-		(void)pthread_mutex_lock(listen->with.lock);
-		if (is_valid(listen, asked->id))
-			launch_report_denial(listen->with.report, &judge->report, &who, layer);
-		(void)pthread_mutex_unlock(listen->with.lock);
-	} else {
+	if (error)
+		say(listen, judge, asked, layer);
+	else
 		error = otherwise;
-	}
 	answer(listen, asked->id, error, error == 0);
+}
+
+/* A call that no other layer decides never goes on. */
+static enum launch_served ask_broker(struct launch_judge *judge, enum launch_call_index index,
+				     const struct seccomp_notif *asked,
+				     struct launch_answer *result)
+{
+	enum launch_served served = SERVED_LEFT;
+
+	if (judge->broker)
+		served = launch_broker_call(judge->broker, judge, index, asked, result);
+	if (!launch_call_is_unheld(index) || served == SERVED_JUDGED || served == SERVED_DONE ||
+	    served == SERVED_SENT)
+		return served;
+	*result = (struct launch_answer){ .error = EPERM };
+	return SERVED_DONE;
 }
 
 static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
@@ -319,11 +341,8 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 {
 	struct seccomp_notif_resp response = { .id = asked->id };
 	struct launch_answer result;
-	enum launch_served served = SERVED_LEFT;
 
-	if (judge->broker)
-		served = launch_broker_call(judge->broker, judge, index, asked, &result);
-	switch (served) {
+	switch (ask_broker(judge, index, asked, &result)) {
 	case SERVED_SENT:
 		return;
 	case SERVED_LEFT:
@@ -342,6 +361,10 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 	case SERVED_HELD:
 		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 		break;
+	case SERVED_JUDGED:
+		launch_judge_record(judge, index);
+		say(listen, judge, asked, "broker");
+		/* fall through */
 	case SERVED_DONE:
 		response.error = -result.error;
 		response.val = result.value;

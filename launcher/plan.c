@@ -226,6 +226,9 @@ static int plan_paths(struct launch *launch, bool landlock, struct launch_error 
 		return failed;
 	failed = launch_hold_make(launch->image, landlock, NULL, &launch->hold, error);
 	launch->wishes.umasks = launch->hold.brokered & HOLD_CHANGE;
+	launch->wishes.metadata = true;
+	/* Landlock has no word for a file in memory: it could be executed wherever anything could. */
+	launch->wishes.memfd = !failed && !(launch_hold_at(&launch->hold, "/") & HOLD_EXEC);
 	/* What libraries read by themselves would fail, and nobody would be asked. */
 	if (launch->hold.brokered & HOLD_READ)
 		launch->wishes.quiet = false;
@@ -411,9 +414,10 @@ static void note_gaps(const struct launch *launch, struct note *notes, size_t *c
 		     "the name in between");
 		note(notes, count, "left out", "abstract UNIX sockets");
 	}
-	note(notes, count, "left out",
-	     "modes, owners and times of files, also of those that cannot be written: ordinary "
-	     "permissions only");
+	if (!launch->brokers)
+		note(notes, count, "left out",
+		     "modes, owners and times of files, also of those that cannot be written: "
+		     "ordinary permissions only");
 	if (has_rule(launch, SBX_RULE_PROTECT) && !launch->brokers)
 		note(notes, count, "left out",
 		     "default protections inside writable places (.git/hooks, shell start-up "
@@ -510,6 +514,10 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 			       rules);
 	note(notes, &count, "paths", text);
 	note_places(launch, notes, &count);
+	if (launch->brokers)
+		note(notes, &count, "metadata",
+		     "the supervisor: modes, owners and times of files change where they may be "
+		     "written");
 	note(notes, &count, "system calls", "seccomp: an allow-list");
 	(void)snprintf(text, sizeof(text), "the supervisor for every program; %s%s",
 		       launch->shimless ? "without the shim, all calls by path are asked about: "

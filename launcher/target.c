@@ -203,6 +203,14 @@ int launch_target_reopen(int fd, int flags, mode_t mode)
 	return opened < 0 ? -errno : opened;
 }
 
+int launch_target_chmod(int fd, mode_t mode)
+{
+	char link[16];
+
+	(void)snprintf(link, sizeof(link), "%d", fd);
+	return fchmodat(names, link, mode, 0) < 0 ? -errno : 0;
+}
+
 static int open_found(int from, const char *path, int flags, uint64_t how)
 {
 	struct open_how open_how = {

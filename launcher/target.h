@@ -53,6 +53,8 @@ int launch_target_open_own(pid_t thread, int dir, const char *path, int flags);
 int launch_target_name(int fd, char out[PATH_MAX]);
 /* Opens for use what it stands for. */
 int launch_target_reopen(int fd, int flags, mode_t mode);
+/* Changes its mode. */
+int launch_target_chmod(int fd, mode_t mode);
 
 /*
  * Where a path of the thread's leads. 'dir' is the descriptor that it is relative to, or AT_FDCWD;

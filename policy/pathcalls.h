@@ -22,6 +22,15 @@ enum sbx_act {
 	SBX_ACT_EXEC,
 	SBX_ACT_CONNECT,
 	SBX_ACT_BIND,
+
+	/* What it does not see; only the launcher has rows of these. */
+	SBX_ACT_MODE,
+	SBX_ACT_OWNER,
+	SBX_ACT_OWNER_OF_LINK,
+	SBX_ACT_SECONDS, /* times, by the unit that they are told in */
+	SBX_ACT_MICROSECONDS,
+	SBX_ACT_NANOSECONDS,
+	SBX_ACT_MEMFD,
 };
 
 /* A row: numbers of arguments, or -1. */
