@@ -3,7 +3,7 @@
 # The attacking program, built in every way that matters, and a hostile library. They get none of
 # the variant's flags: a sanitizer would be in their way.
 
-ATTACK_SRC := $(addprefix tests/attack/,alike.c asked.c attack.c calls.c files.c network.c process.c \
+ATTACK_SRC := $(addprefix tests/attack/,alike.c asked.c attack.c calls.c files.c meta.c network.c process.c \
 	shim.c start.c)
 ATTACK_OUT := $(B)/tests/attack
 ATTACKS    := $(addprefix $(ATTACK_OUT)/programs/,attack attack-static evil.so)

@@ -35,6 +35,17 @@ static void two_folders(struct scene *scene)
 	often(scene, 20000, 1000);
 }
 
+/* And the files are the program's own, as far as ordinary permissions go. */
+static void two_own_folders(struct scene *scene)
+{
+	const uid_t nobody = 65534;
+
+	two_folders(scene);
+	if (scene->user && (chown(scene_at(scene, "work/key"), nobody, nobody) < 0 ||
+			    chown(scene_at(scene, "wark/key"), nobody, nobody) < 0))
+		BAIL_OUT("no files for the user");
+}
+
 static void tell_words(struct scene *scene)
 {
 	char name[32];
@@ -143,6 +154,9 @@ static const struct attack_hook hooks[] = {
 	  .explained = "wark/key': path is outside the sandbox.",
 	  .arrange = two_folders },
 	{ .id = "V051b", .explained = KEY_EXPLAINED, .arrange = tell_words },
+	{ .id = "V051c",
+	  .explained = "wark/key': path is outside the sandbox.",
+	  .arrange = two_own_folders },
 	{ .id = "V052",
 	  .explained = "secret/dir/deep': path is outside the sandbox.",
 	  .arrange = two_hundred,
