@@ -3,7 +3,7 @@
 #
 # Modes, owners and times, and files in memory: what Landlock does not see. Every call that changes
 # them works where files may be written, exactly as without a sandbox, and nowhere else, by whatever
-# name or descriptor; with the shim, without it, and in a static program.
+# name or descriptor; with the shim, without it, in a static program, and without Landlock.
 # shellcheck disable=SC2016 # what others shall expand
 set -u
 # shellcheck source=tests/e2e/lib.sh
@@ -211,12 +211,27 @@ static int memory(const char *program)
 	return 0;
 }
 
+/* Whoever makes and takes descriptors for others keeps none. */
+static int often(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		int made = memfd_create("often", 0);
+
+		if (made < 0 || fchmod(made, 0600) < 0 || chmod(path, 0600) < 0)
+			return 1;
+		close(made);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	path = argv[argc - 1];
 	if (!strcmp(argv[1], "nameless"))
 		return change_nameless();
+	if (!strcmp(argv[1], "often"))
+		return often();
 	return strcmp(argv[1], "memory") ? change() : memory(path);
 }
 END
@@ -250,6 +265,7 @@ meta() # ARGUMENT...
 	shim) launch -p policy.ini -- tools/meta "$@" ;;
 	no-shim) launch -p policy.ini --no-shim -- tools/meta "$@" ;;
 	static) launch -p policy.ini -- tools/meta-static "$@" ;;
+	seccomp) launch -p policy.ini --enforce=seccomp -- tools/meta "$@" ;;
 	esac
 }
 
@@ -291,7 +307,7 @@ refused() # FILE NAME
 	result $? "$way: every time"
 }
 
-for way in shim no-shim static; do
+for way in shim no-shim static seccomp; do
 	same file
 	same dir
 	same link
@@ -327,6 +343,9 @@ by name EACCES
 by descriptor EACCES
 asked EACCES" "$way: a file in memory is used as ever, and never executed"
 done
+
+(ulimit -n 300 && run "$LAUNCH" -q -p policy.ini -- tools/meta often work/file && exit "$STATUS")
+result $? 'a thousand files in memory, and the supervisor keeps none of them'
 
 # Where everything may be executed there is nothing to keep a file in memory from.
 file all.ini '[sandbox]\ninclude = none\n[paths]\nexec = /\n'
@@ -395,5 +414,42 @@ shutil.rmtree("copy"); os.remove("p"); os.remove("q")'
 b'in memory'" 'shutil, tempfile and memfd_create of python'
 	says err '' 'without a word'
 fi
+
+# Programs that change modes and times by themselves, under their profiles: no word about it.
+quietly() # NAME PROFILE COMMAND...
+{
+	local name=$1 profile=$2
+
+	shift 2
+	if ! type -P "$1" >"$DIR/out"; then
+		result 0 "$name # SKIP no $1"
+		return
+	fi
+	printf '[sandbox]\ninclude = %s\n[paths]\nwrite = ./work\nexec = ./work\n' "$profile" >own.ini
+	launch -q -p own.ini --workdir=work -- "$@"
+	[ "$STATUS" -eq 0 ] && ! grep -q 'Cannot change' "$DIR/err"
+	result $? "$name"
+}
+rm -rf work/.git work/.npmrc
+file work/Makefile 'all: prog\n\t./prog\nprog: a.o\n\tcc -o $@ $^\na.o: a.c\n\tcc -c $<\n'
+file work/a.c 'int main(void) { return 0; }\n'
+file work/package.json '{"name":"x","version":"1.0.0","bin":"x.js"}\n'
+file work/package-lock.json '{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0"}}}\n'
+file work/x.js '#!/usr/bin/env node\n'
+quietly 'cc and make' build make
+quietly 'ar, strip and install' build bash -c 'set -e
+ar rc liba.a a.o && ranlib liba.a && cp -p prog prog2 && strip prog2 && ./prog2 && install -m 711 prog2 prog3 && ./prog3'
+quietly 'git init, add, commit, gc and clone' 'git, bash' bash -c 'set -e
+mkdir repo && cd repo && git init -q . && echo text >file && chmod +x file && git add file
+git -c user.name=x -c user.email=x@x commit -qm x && git gc -q && git checkout -q -b other
+cd .. && git clone -q repo copy && test -x copy/file'
+quietly 'node, with modes and times' node node -e 'const fs = require("fs");
+fs.writeFileSync("n", "x", { mode: 0o600 }); fs.chmodSync("n", 0o640); fs.utimesSync("n", 5, 7);
+const fd = fs.openSync("n", "r"); fs.fchmodSync(fd, 0o600); fs.futimesSync(fd, 1, 2);
+fs.lutimesSync("n", 8, 9); fs.chownSync("n", process.getuid(), process.getgid());
+fs.cpSync("n", "m", { preserveTimestamps: true });
+if (fs.statSync("m").mtimeMs !== 9000 || (fs.statSync("n").mode & 0o777) !== 0o600) process.exit(1);'
+quietly 'npm ci' npm npm ci --offline --no-audit --no-fund
+quietly 'npm pack' npm npm pack --offline
 
 finish
