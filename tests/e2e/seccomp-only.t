@@ -67,7 +67,7 @@ for way in shim no-shim static; do
 	works 'later' 'a place that was not there is made' "${sh[@]}" 'mkdir later && echo later >later/a && read line <later/a && echo "$line"'
 	rm -rf rw/new later
 	works "$$x" 'what the program reads of itself' "${sh[@]}" 'read line </proc/self/stat && [ "${line%% *}" = $$ ] && echo '"$$x"
-	works 'in' 'standard input by name' "${sh[@]}" 'echo in | cat /dev/stdin 2>&1 || echo in'
+	works 'read only' 'standard input by name' "${sh[@]}" 'exec <ro/file; read line </dev/stdin; echo "$line"'
 	works '' 'a program may signal itself' "${sh[@]}" 'trap "exit 0" USR1; kill -USR1 $$; exit 1'
 	works '' 'and its children' "${sh[@]}" 'sleep 20 & kill $! && wait $! || exit 0'
 
