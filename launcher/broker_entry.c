@@ -196,14 +196,10 @@ enum launch_served launch_broker_rename(struct brokered *call)
 	return served;
 }
 
-static bool same_folder(const char *a, const char *b)
-{
-	size_t len = (size_t)(strrchr(a, '/') - a);
-
-	return (size_t)(strrchr(b, '/') - b) == len && !memcmp(a, b, len);
-}
-
-/* The new name may be made; and in another folder the file must not gain rights by it. */
+/*
+ * The new name may be made, and the file must not gain rights by it. In the same folder, too: rules
+ * know names there that Landlock does not.
+ */
 static bool may_link(const struct brokered *call, const char *from, const char *to)
 {
 	struct sbx_request create = {
@@ -213,7 +209,7 @@ static bool may_link(const struct brokered *call, const char *from, const char *
 
 	if (!launch_broker_allows(call, &create))
 		return false;
-	if (!from || same_folder(from, to) || launch_broker_allows(call, &move))
+	if (!from || launch_broker_allows(call, &move))
 		return true;
 	sbx_refuse(&call->judge->verdict, SBX_CODE_REFER, SBX_NONE);
 	call->answer->error = call->judge->verdict.error;

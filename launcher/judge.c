@@ -383,16 +383,9 @@ static int judge_rename(const struct call *call)
 	return !refused && call->flags & RENAME_EXCHANGE ? judge_move_back(judge) : refused;
 }
 
-static bool same_folder(const char *a, const char *b)
-{
-	size_t len = (size_t)(strrchr(a, '/') - a);
-
-	return (size_t)(strrchr(b, '/') - b) == len && !memcmp(a, b, len);
-}
-
 /*
- * A second name is made in a folder; and, where that is another folder, the file must not gain rights
- * there: to the engine, as if it were moved. Whether the first name could be removed does not matter.
+ * A second name is made in a folder, and the file must not gain rights by it: to the engine, as if it
+ * were moved. Whether the first name could be removed does not matter.
  */
 static int judge_link(const struct call *call)
 {
@@ -415,8 +408,7 @@ static int judge_link(const struct call *call)
 	}
 	judge->at = from;
 	ask_move(judge);
-	if (same_folder(judge->at.path, judge->to.path) || !refuses(judge) ||
-	    !may_change_folder(judge->to.path))
+	if (!refuses(judge) || !may_change_folder(judge->to.path))
 		return 0;
 	sbx_refuse(&judge->verdict, SBX_CODE_REFER, SBX_NONE);
 	return judge->verdict.error;
