@@ -4,6 +4,8 @@
 
 #include "query.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,6 +14,8 @@
 #include <unistd.h>
 
 #define MOST 1024 /* the rest are treated like those that were there */
+#define LOOK_MOST 200000 /* entries below a folder that is moved */
+#define LOOK_DEPTH 64
 
 struct repo {
 	dev_t device;
@@ -71,25 +75,108 @@ const char *launch_repos_path(struct launch_repos *repos, size_t n)
 	return path;
 }
 
+static bool is_new(struct launch_repos *repos, const struct stat *st)
+{
+	bool found = false;
+
+	(void)pthread_mutex_lock(&repos->lock);
+	for (size_t i = 0; i < repos->count && !found; i++)
+		found = repos->list[i].device == st->st_dev && repos->list[i].inode == st->st_ino;
+	(void)pthread_mutex_unlock(&repos->lock);
+	return found;
+}
+
 /* Whether the repository that a path belongs to was there before the run. */
 static bool is_old(struct launch_repos *repos, const char *path)
 {
 	char place[PATH_MAX];
 	struct stat st;
-	bool old = true;
 
 	sbx_repository_of(path, place);
-	if (lstat(place, &st) < 0)
-		return false;
-	(void)pthread_mutex_lock(&repos->lock);
-	for (size_t i = 0; i < repos->count && old; i++)
-		old = repos->list[i].device != st.st_dev || repos->list[i].inode != st.st_ino;
-	(void)pthread_mutex_unlock(&repos->lock);
-	return old;
+	return lstat(place, &st) == 0 && !is_new(repos, &st);
 }
 
-void launch_repos_eval(struct launch_repos *repos, const struct sbx_image *image,
-		       struct sbx_request *request, struct sbx_verdict *verdict)
+/* What a look below a folder found. */
+enum look {
+	LOOK_NOTHING,
+	LOOK_OLD, /* a repository that was there before the run */
+	LOOK_TOO_FAR /* it was not seen to the end */
+};
+
+static enum look look_below(struct launch_repos *repos, int at, const char *name, size_t *left,
+			    int depth);
+
+static enum look look_at(struct launch_repos *repos, int folder, const struct dirent *entry,
+			 size_t *left, int depth)
+{
+	struct stat st;
+
+	if (!(*left)--)
+		return LOOK_TOO_FAR;
+	if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+		return LOOK_NOTHING;
+	if (sbx_is_repository(entry->d_name))
+		return fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+				       !is_new(repos, &st)
+			       ? LOOK_OLD
+			       : LOOK_NOTHING;
+	return entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN
+		       ? look_below(repos, folder, entry->d_name, left, depth)
+		       : LOOK_NOTHING;
+}
+
+static enum look look_below(struct launch_repos *repos, int at, const char *name, size_t *left,
+			    int depth)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	enum look found = LOOK_NOTHING;
+	DIR *folder;
+
+	if (fd < 0)
+		return errno == ENOTDIR || errno == ENOENT || errno == ELOOP ? LOOK_NOTHING
+									     : LOOK_TOO_FAR;
+	folder = depth < LOOK_DEPTH ? fdopendir(fd) : NULL;
+	if (!folder) {
+		(void)close(fd);
+		return LOOK_TOO_FAR;
+	}
+	for (struct dirent *entry; !found && (entry = readdir(folder));)
+		found = look_at(repos, fd, entry, left, depth + 1);
+	(void)closedir(folder);
+	return found;
+}
+
+/*
+ * A folder with an old repository in it stays where it is: elsewhere it might stand inside a new one,
+ * and where it was anybody could make another. So what is here has never been moved, and its name is
+ * its name. A folder that is too large to look through has to be copied.
+ */
+static void keep_old(struct launch_repos *repos, const struct sbx_image *image,
+		     const struct sbx_request *request, struct sbx_verdict *verdict)
+{
+	static const char settings[] = "/.git/config";
+	char path[PATH_MAX + sizeof(settings)];
+	struct sbx_request write = { .op = SBX_OP_WRITE, .size = -1, .path = path };
+	struct sbx_verdict held;
+	size_t left = LOOK_MOST;
+	enum look found;
+
+	(void)snprintf(path, sizeof(path), "%s%s", request->path, settings);
+	sbx_eval(image, &write, &held);
+	if (held.allowed || !(held.flags & SBX_VERDICT_REPO))
+		return;
+	found = look_below(repos, AT_FDCWD, request->path, &left, 0);
+	if (found == LOOK_OLD) {
+		sbx_refuse(verdict, SBX_CODE_PROTECTED, held.rule);
+		verdict->flags |= SBX_VERDICT_REPO;
+	} else if (found == LOOK_TOO_FAR) {
+		sbx_refuse(verdict, SBX_CODE_REFER, SBX_NONE);
+		verdict->flags |= SBX_VERDICT_TARGET;
+	}
+}
+
+static void eval_new(struct launch_repos *repos, const struct sbx_image *image,
+		     struct sbx_request *request, struct sbx_verdict *verdict)
 {
 	request->new_repo = false;
 	sbx_eval(image, request, verdict);
@@ -98,4 +185,12 @@ void launch_repos_eval(struct launch_repos *repos, const struct sbx_image *image
 		return;
 	request->new_repo = true;
 	sbx_eval(image, request, verdict);
+}
+
+void launch_repos_eval(struct launch_repos *repos, const struct sbx_image *image,
+		       struct sbx_request *request, struct sbx_verdict *verdict)
+{
+	eval_new(repos, image, request, verdict);
+	if (verdict->allowed && request->op == SBX_OP_RENAME && request->is_dir)
+		keep_old(repos, image, request, verdict);
 }

@@ -19,7 +19,10 @@ void launch_repos_made(struct launch_repos *repos, int folder, const char *name,
 /* The n-th of them, by the path it was made at; NULL behind the last. */
 const char *launch_repos_path(struct launch_repos *repos, size_t n);
 
-/* sbx_eval(), with the rules for repositories left out where they are about such a one, or none. */
+/*
+ * sbx_eval(), with the rules for repositories left out where they are about such a one, or none. A
+ * folder with a repository below it that was there before the run is not moved.
+ */
 void launch_repos_eval(struct launch_repos *repos, const struct sbx_image *image,
 		       struct sbx_request *request, struct sbx_verdict *verdict);
 
