@@ -488,19 +488,34 @@ static void hurry(void)
 	(void)syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
+/*
+ * What is made for a caller gets its umask, and a socket is bound in the folder that we are in: both
+ * are the thread's own. Where they cannot be (containers refuse unshare), one is served at a time.
+ */
+static void serve_alone(struct launch_listen *listen, struct launch_judge *judge,
+			const struct seccomp_notif *asked)
+{
+	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+
+	(void)pthread_mutex_lock(&one);
+	serve(listen, judge, asked);
+	(void)pthread_mutex_unlock(&one);
+}
+
 static void *receive(void *arg)
 {
 	struct launch_listen *listen = arg;
 	struct launch_judge judge = make_judge(listen);
 	struct seccomp_notif asked;
+	bool apart = unshare(CLONE_FS) == 0;
 	int taken;
 
-	/* The umask of whoever is served is the thread's own. */
-	(void)unshare(CLONE_FS);
 	hurry();
 	while ((taken = take(listen, &asked)) >= 0) {
-		if (taken > 0)
+		if (taken > 0 && apart)
 			serve(listen, &judge, &asked);
+		else if (taken > 0)
+			serve_alone(listen, &judge, &asked);
 		else if (wait_for_question(listen, 0) < 0)
 			break;
 	}
