@@ -10,7 +10,6 @@
 
 #include "repos.h"
 #include "target.h"
-#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,17 +58,6 @@ int launch_broker_dir(const struct brokered *call, int8_t arg)
 	return arg < 0 ? AT_FDCWD : (int)call->args[arg];
 }
 
-/* Of what belongs to processes only what belongs to the sandbox's own. */
-static bool is_foreign_process(const char *path)
-{
-	char *end;
-	long pid = strtol(path + strlen("/proc/"), &end, 10);
-
-	if (end == path + strlen("/proc/") || (*end && *end != '/'))
-		return false;
-	return pid <= 0 || pid > INT_MAX || !launch_tree_is_below(getpid(), (pid_t)pid);
-}
-
 int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX])
 {
 	static const char deleted[] = " (deleted)";
@@ -84,7 +72,7 @@ int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX])
 		return len;
 	if (call->broker->landlock)
 		return -ELOOP;
-	return is_foreign_process(path) ? -EACCES : len;
+	return launch_target_is_foreign(path) ? -EACCES : len;
 }
 
 /* "/proc/self/fd/5", "/dev/stdin": the caller's descriptor, or -1. */
@@ -185,18 +173,33 @@ void launch_entry_close(struct entry *entry)
 	entry->folder = -1;
 }
 
+/* What is hidden gets its words from here: whoever looks once more may find something else. */
+static void keep_hidden(const struct brokered *call, const struct sbx_request *request)
+{
+	const char *path = call->judge->verdict.flags & SBX_VERDICT_TARGET && request->to
+				   ? request->to
+				   : request->path;
+
+	call->judge->request.op = request->op;
+	if (path != call->judge->at.path)
+		(void)snprintf(call->judge->at.path, sizeof(call->judge->at.path), "%s", path);
+}
+
 bool launch_broker_allows(const struct brokered *call, struct sbx_request *request)
 {
 	struct launch_judge *judge = call->judge;
 
 	launch_repos_eval(call->broker->repos, judge->image, request, &judge->verdict);
 	call->answer->error = judge->verdict.error;
+	if (!judge->verdict.allowed && judge->verdict.code == SBX_CODE_HIDDEN)
+		keep_hidden(call, request);
 	return judge->verdict.allowed;
 }
 
 bool launch_broker_serves(const struct brokered *call, uint8_t classes)
 {
-	return !call->broker->landlock || call->broker->hold->brokered & classes;
+	return !call->broker->landlock || call->broker->hides ||
+	       call->broker->hold->brokered & classes;
 }
 
 bool launch_broker_is_held(const struct brokered *call, const char *path, uint8_t classes)
@@ -247,7 +250,8 @@ static enum launch_served open_how(struct brokered *call)
 	/* What is no open at all, the kernel says before it looks at any path. */
 	if (how.flags & ~(uint64_t)OPEN_FLAGS || how.resolve & ~(uint64_t)RESOLVE_FLAGS ||
 	    how.mode & ~(uint64_t)07777 || (how.mode && !(how.flags & (O_CREAT | TMPFILE))))
-		return launch_broker_left(call, EINVAL);
+		return call->broker->hides ? launch_broker_done(call, -EINVAL)
+					   : launch_broker_left(call, EINVAL);
 	return launch_broker_open(call, how.flags, (mode_t)how.mode, how.resolve);
 }
 
@@ -303,9 +307,10 @@ static enum launch_served serve(struct brokered *call)
 		return launch_broker_change(call);
 	case SBX_ACT_MEMFD:
 		return launch_broker_memfd(call);
-	case SBX_ACT_NOTHING:
 	case SBX_ACT_EXEC:
 	case SBX_ACT_CONNECT:
+		return launch_broker_use(call);
+	case SBX_ACT_NOTHING:
 		break;
 	}
 	return SERVED_LEFT;
@@ -317,6 +322,7 @@ enum launch_served launch_broker_call(const struct launch_broker *broker,
 				      struct launch_answer *answer)
 {
 	uint64_t args[6];
+	enum launch_served served;
 	struct brokered call = { .broker = broker,
 				 .judge = judge,
 				 .ask = launch_call_path(index),
@@ -330,5 +336,9 @@ enum launch_served launch_broker_call(const struct launch_broker *broker,
 	if (call.ask->flags >= 0)
 		call.flags = (uint32_t)args[call.ask->flags];
 	*answer = (struct launch_answer){ 0 };
-	return serve(&call);
+	judge->verdict.code = SBX_CODE_ALLOWED;
+	served = serve(&call);
+	if (served != SERVED_REFUSED || judge->verdict.code != SBX_CODE_HIDDEN)
+		return served;
+	return launch_broker_hidden(&call, judge->request.op, judge->at.path);
 }

@@ -37,11 +37,17 @@ struct launch_broker {
 	struct launch_repos *repos;
 	struct launch_masks *masks;
 	uint64_t file_size; /* the limit; 0: none */
+	bool hides; /* something is hidden: what Landlock says to who looks would tell of it */
 	bool landlock; /* false: nothing stands behind us, and no call by path may go on */
 };
 
 enum launch_served launch_broker_call(const struct launch_broker *broker,
 				      struct launch_judge *judge, enum launch_call_index call,
+				      const struct seccomp_notif *asked,
+				      struct launch_answer *answer);
+/* The same for a call of looks.def. */
+enum launch_served launch_broker_look(const struct launch_broker *broker,
+				      struct launch_judge *judge, enum launch_call_index index,
 				      const struct seccomp_notif *asked,
 				      struct launch_answer *answer);
 

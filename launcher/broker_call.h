@@ -60,6 +60,25 @@ int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX])
 
 /* Whether the policy allows it; the verdict is the judge's. */
 bool launch_broker_allows(const struct brokered *call, struct sbx_request *request);
+/* Whether a rule hides what is called 'path', from "/" on. */
+bool launch_broker_hides(const struct brokered *call, const char *path);
+/*
+ * Whether something hidden is at the end of a path, or was used as a way: through a link, or by "..".
+ * Then judge->at.path is what it is called. As it is now: good for refusing only.
+ */
+bool launch_broker_hides_way(const struct brokered *call, int dir, const char *path, bool follows);
+/* What is said to whoever meets it: ENOENT. 'given' is how it was called. */
+enum launch_served launch_broker_hidden(const struct brokered *call, enum sbx_op op,
+					const char *given);
+/*
+ * launch_target_look(), unless 'hidden': then -ENOENT. In either case judge->at.path is what it is
+ * called.
+ */
+int launch_broker_pin_seen(const struct brokered *call, int dir, const char *path, int flags,
+			   bool *hidden);
+/* A file that is executed, a socket that is connected to: SERVED_LEFT unless it is hidden. */
+enum launch_served launch_broker_use(const struct brokered *call);
+
 /* Whether any of these classes is left to us anywhere. */
 bool launch_broker_serves(const struct brokered *call, uint8_t classes);
 /* Whether the kernel's own rules grant all these classes there. */

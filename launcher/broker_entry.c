@@ -21,6 +21,31 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+static enum sbx_op op_of(const struct brokered *call)
+{
+	switch ((enum sbx_act)call->ask->act) {
+	case SBX_ACT_UNLINK:
+	case SBX_ACT_RMDIR:
+		return SBX_OP_DELETE;
+	case SBX_ACT_RENAME:
+		return SBX_OP_RENAME;
+	case SBX_ACT_BIND:
+		return SBX_OP_BIND;
+	default:
+		return SBX_OP_CREATE;
+	}
+}
+
+/* Before it can be told by EEXIST or ENOTDIR that something is there. */
+static bool is_hidden(const struct brokered *call, int dir, const char *path,
+		      enum launch_served *served)
+{
+	if (!call->broker->hides || !launch_broker_hides_way(call, dir, path, false))
+		return false;
+	*served = launch_broker_hidden(call, op_of(call), path);
+	return true;
+}
+
 /* Finds the call's entry; when that is all there is to say of it, 'served' says so. */
 static bool find(const struct brokered *call, int8_t dir, int8_t arg, struct entry *entry,
 		 enum launch_served *served)
@@ -29,6 +54,8 @@ static bool find(const struct brokered *call, int8_t dir, int8_t arg, struct ent
 	int failed = launch_broker_path(call, arg, path);
 
 	entry->folder = -1;
+	if (!failed && is_hidden(call, launch_broker_dir(call, dir), path, served))
+		return false;
 	if (!failed)
 		failed = launch_entry_find(call, launch_broker_dir(call, dir), path, 0, entry);
 	if (!failed)
@@ -211,6 +238,8 @@ static bool may_link(const struct brokered *call, const char *from, const char *
 		return false;
 	if (!from || launch_broker_allows(call, &move))
 		return true;
+	if (call->judge->verdict.code == SBX_CODE_HIDDEN)
+		return false;
 	sbx_refuse(&call->judge->verdict, SBX_CODE_REFER, SBX_NONE);
 	call->answer->error = call->judge->verdict.error;
 	return false;
@@ -238,7 +267,7 @@ static enum launch_served link_pinned(const struct brokered *call, int fd, const
 		linkat(AT_FDCWD, link, to->folder, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0);
 }
 
-static int pin_source(const struct brokered *call)
+static int pin_source(const struct brokered *call, bool *hidden)
 {
 	int flags = call->flags & AT_SYMLINK_FOLLOW ? 0 : O_NOFOLLOW;
 	int dir = launch_broker_dir(call, call->ask->dir), own = -ENOENT;
@@ -249,6 +278,10 @@ static int pin_source(const struct brokered *call)
 		return len;
 	if (!len && !(call->flags & AT_EMPTY_PATH))
 		return -ENOENT;
+	*hidden = len && call->broker->hides &&
+		  launch_broker_hides_way(call, dir, path, call->flags & AT_SYMLINK_FOLLOW);
+	if (*hidden)
+		return -ENOENT;
 	if (call->flags & AT_SYMLINK_FOLLOW)
 		own = launch_broker_pin_own(call, path);
 	return own != -ENOENT ? own : launch_broker_pin(call, dir, path, flags, 0);
@@ -258,11 +291,14 @@ enum launch_served launch_broker_link(struct brokered *call)
 {
 	enum launch_served served;
 	struct entry to = { .folder = -1 };
+	bool hidden = false;
 	int fd;
 
 	if (call->flags & ~(uint64_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
 		return launch_broker_done(call, -EINVAL);
-	fd = pin_source(call);
+	fd = pin_source(call, &hidden);
+	if (hidden)
+		return launch_broker_hidden(call, SBX_OP_READ, call->judge->at.path);
 	if (fd == -ELOOP)
 		return launch_broker_left(call, ELOOP);
 	if (fd < 0)
@@ -329,6 +365,8 @@ enum launch_served launch_broker_bind(struct brokered *call)
 	    !launch_target_is_socket(call->thread, (int)call->args[0]))
 		return SERVED_LEFT;
 	(void)snprintf(path, sizeof(path), "%.*s", (int)(len - before), address.sun_path);
+	if (is_hidden(call, AT_FDCWD, path, &served))
+		return served;
 	failed = launch_entry_find(call, AT_FDCWD, path, 0, &entry);
 	if (failed == -ELOOP || failed == -EINVAL)
 		served = launch_broker_left(call, -failed);

@@ -43,6 +43,7 @@ struct change {
 	} what;
 	int fd; /* pinned; -1: nothing yet */
 	bool taken; /* by its number: as the caller has it */
+	bool hidden; /* there is none, as far as the caller sees */
 	struct stat st;
 	const struct timespec *when; /* NULL: now */
 	struct timespec times[2];
@@ -122,7 +123,7 @@ static int pin_empty(const struct change *change, int dir)
 	return launch_target_take(change->call->thread, dir);
 }
 
-static int pin_path(const struct change *change)
+static int pin_path(struct change *change)
 {
 	const struct brokered *call = change->call;
 	char *given = call->judge->given;
@@ -133,6 +134,9 @@ static int pin_path(const struct change *change)
 
 	if (len <= 0)
 		return len ? len : pin_empty(change, dir);
+	change->hidden = call->broker->hides && launch_broker_hides_way(call, dir, given, follows);
+	if (change->hidden)
+		return -ENOENT;
 	if (follows)
 		own = launch_broker_pin_own(call, given);
 	if (own != -ENOENT)
@@ -231,7 +235,7 @@ static enum launch_served refuse(const struct change *change)
 	struct launch_judge *judge = change->call->judge;
 	int error = native_error(change);
 
-	if (error)
+	if (error && judge->verdict.code != SBX_CODE_HIDDEN)
 		return launch_broker_done(change->call, -error);
 	if (!judge->given[0])
 		memcpy(judge->given, judge->at.path, sizeof(judge->given));
@@ -291,7 +295,10 @@ enum launch_served launch_broker_change(struct brokered *call)
 		failed = -EINVAL;
 	if (!failed)
 		failed = pin(&change);
-	served = failed ? launch_broker_done(call, failed) : change_pinned(&change);
+	if (change.hidden)
+		served = launch_broker_hidden(call, SBX_OP_CHANGE, call->judge->given);
+	else
+		served = failed ? launch_broker_done(call, failed) : change_pinned(&change);
 	if (change.fd >= 0)
 		(void)close(change.fd);
 	return served;

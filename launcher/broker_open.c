@@ -34,6 +34,7 @@ struct opening {
 	int dir; /* of the path: a descriptor of the caller's */
 	char path[PATH_MAX];
 	char name[PATH_MAX]; /* of what is pinned */
+	bool stays; /* it must not go on in the kernel: its flags are in memory, too */
 };
 
 #ifndef SECCOMP_ADDFD_FLAG_SEND
@@ -114,7 +115,7 @@ static enum launch_served open_existing(const struct opening *opening, int fd)
 		return SERVED_REFUSED;
 	if (classes & HOLD_WRITE && !allows(opening, SBX_OP_WRITE, &st))
 		return SERVED_REFUSED;
-	if (launch_broker_is_held(opening->call, opening->name, classes))
+	if (!opening->stays && launch_broker_is_held(opening->call, opening->name, classes))
 		return SERVED_HELD;
 	/* What the kernel cannot see any more in the way we open it. */
 	if (S_ISLNK(st.st_mode))
@@ -122,6 +123,12 @@ static enum launch_served open_existing(const struct opening *opening, int fd)
 	if (S_ISDIR(st.st_mode) && flags & O_CREAT)
 		return launch_broker_done(opening->call, -EISDIR);
 	return hand_over(opening, open_pinned(opening, fd, &st));
+}
+
+static enum launch_served leave(const struct opening *opening, int error)
+{
+	return opening->stays ? launch_broker_done(opening->call, -error)
+			      : launch_broker_left(opening->call, error);
 }
 
 /*
@@ -133,7 +140,7 @@ static enum launch_served open_nameless(const struct opening *opening, int fd)
 	struct stat st;
 
 	if (fd < 0 || opening->call->broker->landlock)
-		return launch_broker_left(opening->call, ELOOP);
+		return leave(opening, ELOOP);
 	if (fstat(fd, &st) < 0)
 		return launch_broker_done(opening->call, -errno);
 	if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode) && st.st_nlink)
@@ -152,7 +159,7 @@ static enum launch_served open_tmpfile(struct opening *opening, int fd)
 	(void)snprintf(place, sizeof(place), "%s/?", opening->name);
 	if (!launch_broker_allows(opening->call, &request))
 		return SERVED_REFUSED;
-	if (launch_broker_is_held_in(opening->call, place))
+	if (!opening->stays && launch_broker_is_held_in(opening->call, place))
 		return SERVED_HELD;
 	launch_broker_umask(opening->call);
 	return hand_over(opening,
@@ -179,7 +186,7 @@ static enum launch_served create(const struct opening *opening, const struct ent
 
 	if (!launch_broker_allows(opening->call, &request))
 		return SERVED_REFUSED;
-	if (launch_broker_is_held_in(opening->call, entry->path))
+	if (!opening->stays && launch_broker_is_held_in(opening->call, entry->path))
 		return SERVED_HELD;
 	launch_broker_umask(opening->call);
 	fd = openat(entry->folder, entry->name,
@@ -226,7 +233,7 @@ static int make(struct opening *opening, enum launch_served *served)
 	int followed = failed || opening->flags & O_EXCL ? 1 : follow(opening, &entry);
 
 	if (failed == -ELOOP || failed == -EINVAL)
-		*served = launch_broker_left(opening->call, -failed);
+		*served = leave(opening, failed == -EINVAL ? EISDIR : -failed);
 	else if (failed)
 		*served = launch_broker_done(opening->call, failed);
 	else if (followed < 0)
@@ -268,6 +275,74 @@ static int find(struct opening *opening, enum launch_served *served)
 	return 0;
 }
 
+/* Names a file and opens nothing, for which Landlock wants no right. */
+static bool is_name_only(uint64_t flags)
+{
+	return flags & O_PATH || (flags & O_ACCMODE) == NO_ACCESS;
+}
+
+/*
+ * Where something is hidden. A descriptor that only names a file tells its size, too, and cannot be
+ * handed over: it becomes one to read with, where reading is allowed, and else nothing.
+ */
+static enum launch_served open_name(struct opening *opening)
+{
+	int flags = (int)opening->flags & O_NOFOLLOW, fd;
+	enum launch_served served;
+	struct stat st = { .st_mode = 0 };
+	bool hidden;
+
+	fd = launch_broker_pin_seen(opening->call, opening->dir, opening->path, flags, &hidden);
+	if (fd < 0)
+		return hidden ? launch_broker_hidden(opening->call, SBX_OP_READ, opening->path)
+			      : launch_broker_done(opening->call, fd);
+	(void)snprintf(opening->name, sizeof(opening->name), "%s", opening->call->judge->at.path);
+	if (fstat(fd, &st) < 0 || !(opening->flags & O_PATH) ||
+	    (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) ||
+	    !allows(opening, S_ISDIR(st.st_mode) ? SBX_OP_LIST : SBX_OP_READ, &st)) {
+		served = launch_broker_done(opening->call, S_ISLNK(st.st_mode) ? -ELOOP : -EACCES);
+	} else {
+		opening->flags = O_RDONLY | (opening->flags & (O_DIRECTORY | O_CLOEXEC));
+		served = hand_over(opening, open_pinned(opening, fd, &st));
+	}
+	(void)close(fd);
+	return served;
+}
+
+static enum sbx_op op_of(uint64_t flags)
+{
+	if (flags & O_CREAT)
+		return SBX_OP_CREATE;
+	return classes_of(flags) & HOLD_WRITE ? SBX_OP_WRITE : SBX_OP_READ;
+}
+
+/* Whether what is hidden ends it; 'served' says how. */
+static bool is_ended(struct opening *opening, enum launch_served *served)
+{
+	const struct brokered *call = opening->call;
+	bool exclusive = opening->flags & O_CREAT && opening->flags & O_EXCL;
+	const char *path = opening->path;
+
+	if (!call->broker->hides)
+		return false;
+	/* The kernel would read flags again, too: they could be those of a mere name by then. */
+	opening->stays = call->ask->act == SBX_ACT_OPEN_HOW;
+	if (is_name_only(opening->flags) && !opening->how) {
+		*served = open_name(opening);
+		return true;
+	}
+	if (opening->how & RESOLVE_IN_ROOT)
+		path += strspn(path, "/");
+	if (launch_broker_hides_way(call, opening->dir, path,
+				    !exclusive && !(opening->flags & O_NOFOLLOW)))
+		*served = launch_broker_hidden(call, op_of(opening->flags), opening->path);
+	else if (is_name_only(opening->flags))
+		*served = launch_broker_done(call, -EACCES);
+	else
+		return false;
+	return true;
+}
+
 enum launch_served launch_broker_open(struct brokered *call, uint64_t flags, mode_t mode,
 				      uint64_t how)
 {
@@ -280,16 +355,18 @@ enum launch_served launch_broker_open(struct brokered *call, uint64_t flags, mod
 	int failed;
 
 	/* Landlock wants no right for these. */
-	if (flags & O_PATH || (flags & O_ACCMODE) == NO_ACCESS)
+	if (is_name_only(flags) && !call->broker->hides)
 		return launch_broker_left(call, EACCES);
 	if (!launch_broker_serves(call, classes_of(flags) | (flags & O_CREAT ? HOLD_CHANGE : 0)))
 		return SERVED_LEFT;
 	failed = launch_broker_path(call, call->ask->path, opening.path);
 	if (failed)
 		return launch_broker_done(call, failed);
+	if (is_ended(&opening, &served))
+		return served;
 	/* No name that could be made: the kernel says so. */
 	if (flags & O_CREAT && opening.path[strlen(opening.path) - 1] == '/')
-		return launch_broker_left(call, EISDIR);
+		return leave(&opening, EISDIR);
 	for (int tries = 0; tries < TRIES; tries++)
 		if (!find(&opening, &served) || !make(&opening, &served))
 			return served;
@@ -341,6 +418,8 @@ enum launch_served launch_broker_truncate(struct brokered *call)
 		return SERVED_LEFT;
 	if (failed || length < 0)
 		return launch_broker_done(call, length < 0 ? -EINVAL : failed);
+	if (call->broker->hides && launch_broker_hides_way(call, AT_FDCWD, opening.path, true))
+		return launch_broker_hidden(call, SBX_OP_WRITE, opening.path);
 	fd = launch_broker_pin(call, AT_FDCWD, opening.path, 0, 0);
 	failed = fd < 0 ? fd : launch_broker_name(call, fd, opening.name);
 	if (failed == -ELOOP)

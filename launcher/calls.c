@@ -81,6 +81,18 @@ static const struct sbx_path_call paths[LAUNCH_CALL_COUNT] = {
 #include "metacalls.def"
 };
 
+static const struct launch_look looks[LAUNCH_CALL_COUNT] = {
+#define LOOK(name, act, dir, path, out, more, flags)                            \
+	[LAUNCH_CALL_##name] = { LOOK_##act,	SBX_ARG_##dir,	SBX_ARG_##path, \
+				 SBX_ARG_##out, SBX_ARG_##more, SBX_ARG_##flags },
+#include "looks.def"
+};
+
+const struct launch_look *launch_call_look(enum launch_call_index call)
+{
+	return &looks[call];
+}
+
 const struct sbx_path_call *launch_call_path(enum launch_call_index call)
 {
 	return &paths[call];

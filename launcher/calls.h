@@ -63,6 +63,31 @@ const struct sbx_path_call *launch_call_path(enum launch_call_index call);
 /* It has a row of metacalls.def: no layer decides it after us. */
 bool launch_call_is_unheld(enum launch_call_index call);
 
+/* What a call of looks.def does. */
+enum launch_look_act {
+	LOOK_NOTHING, /* it is none of these calls */
+	LOOK_STAT,
+	LOOK_LSTAT,
+	LOOK_STATX,
+	LOOK_ACCESS,
+	LOOK_READLINK,
+	LOOK_STATFS,
+	LOOK_CHDIR,
+	LOOK_WATCH,
+	LOOK_LIST,
+};
+
+/* A row: numbers of arguments, or -1. */
+struct launch_look {
+	int8_t act;
+	int8_t dir;
+	int8_t path;
+	int8_t out;
+	int8_t more;
+	int8_t flags;
+};
+const struct launch_look *launch_call_look(enum launch_call_index call);
+
 /* A new process or thread. */
 bool launch_call_is_birth(enum launch_call_index call);
 /* kill() and its kin. */
@@ -97,6 +122,11 @@ struct launch_wishes {
 	bool metadata; /* modes, owners and times are the supervisor's to change */
 	bool memfd; /* and files in memory its to make */
 	bool quiet; /* what libraries open for reading by themselves is not asked about */
+	/*
+	 * Something is hidden: who only looks at files is asked about, and no call by path is vouched
+	 * for, because Landlock would say that what is hidden is there.
+	 */
+	bool hides;
 };
 
 /* With a listener what is denied is for that one to refuse, in words. */

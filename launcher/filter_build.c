@@ -80,6 +80,8 @@ enum {
 
 static uint32_t governed_action(const struct build *build, const struct sbx_path_call *ask)
 {
+	if (build->wishes->hides)
+		return SECCOMP_RET_USER_NOTIF;
 	if ((ask->act == SBX_ACT_CONNECT || ask->act == SBX_ACT_BIND) &&
 	    !build->wishes->asks_network)
 		return SECCOMP_RET_ALLOW;
@@ -92,6 +94,20 @@ static uint32_t unheld_action(const struct build *build, const struct sbx_path_c
 	bool asks = ask->act == SBX_ACT_MEMFD ? build->wishes->memfd : build->wishes->metadata;
 
 	return asks ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
+}
+
+/*
+ * Who only looks, where something is hidden. An old way to list, which nothing needs any more, is not
+ * there; nor are handles, which stand for files without a name.
+ */
+static uint32_t look_action(size_t i)
+{
+	if (i == LAUNCH_CALL_getdents)
+		return SECCOMP_RET_ERRNO | ENOSYS;
+	if (i == LAUNCH_CALL_name_to_handle_at)
+		return SECCOMP_RET_ERRNO | EOPNOTSUPP;
+	return launch_call_look((enum launch_call_index)i)->act ? SECCOMP_RET_USER_NOTIF
+								: SECCOMP_RET_ALLOW;
 }
 
 /* Asks about births, what is denied, what the base filter leaves to us, and what nobody vouches for. */
@@ -112,7 +128,7 @@ static uint32_t notify_action(const struct build *build, const struct launch_cal
 	if (i == LAUNCH_CALL_umask && wishes->umasks)
 		return SECCOMP_RET_USER_NOTIF;
 	if (!launch_call_asks(call) || wishes->allowed[i])
-		return SECCOMP_RET_ALLOW;
+		return wishes->hides ? look_action(i) : SECCOMP_RET_ALLOW;
 	return call->verdict == CALL_ARGS ? mark(i) : SECCOMP_RET_USER_NOTIF;
 }
 

@@ -95,6 +95,7 @@ void launch_listen_init(struct launch_listen *listen, const struct launch_listen
 							 .repos = launch_repos_new(),
 							 .masks = &listen->masks,
 							 .file_size = setup->file_size,
+							 .hides = setup->wishes->hides,
 							 .landlock = setup->landlock };
 	/* Makes an answer five times as fast; kernels before 6.6 do without. */
 	if (setup->fd >= 0)
@@ -303,6 +304,13 @@ static void say(struct launch_listen *listen, const struct launch_judge *judge,
 	(void)pthread_mutex_unlock(listen->with.lock);
 }
 
+/* Who vouches for a call where that means nothing asks again if it wants words. */
+static bool is_vouched_in_vain(const struct launch_listen *listen,
+			       const struct seccomp_notif *asked)
+{
+	return !listen->with.wishes->vouched && asked->data.args[5] == SBX_VOUCHER;
+}
+
 /*
  * What the policy refuses is said; what it does not goes on. 'otherwise' is the answer to what is not
  * said; 0: it goes on.
@@ -313,27 +321,41 @@ static void explain_path(struct launch_listen *listen, struct launch_judge *judg
 {
 	int error = launch_judge_call(judge, index, &asked->data, (pid_t)asked->pid);
 
-	if (error)
-		say(listen, judge, asked, layer);
-	else
+	if (!error)
 		error = otherwise;
+	else if (!is_vouched_in_vain(listen, asked))
+		say(listen, judge, asked, layer);
 	answer(listen, asked->id, error, error == 0);
 }
 
-/* A call that no other layer decides never goes on. */
+/* A call that no other layer decides never goes on; but for chdir(), which nobody else can make. */
 static enum launch_served ask_broker(struct launch_judge *judge, enum launch_call_index index,
 				     const struct seccomp_notif *asked,
 				     struct launch_answer *result)
 {
+	bool looks = launch_call_look(index)->act;
 	enum launch_served served = SERVED_LEFT;
 
-	if (judge->broker)
+	if (judge->broker && looks)
+		served = launch_broker_look(judge->broker, judge, index, asked, result);
+	else if (judge->broker)
 		served = launch_broker_call(judge->broker, judge, index, asked, result);
-	if (!launch_call_is_unheld(index) || served == SERVED_JUDGED || served == SERVED_DONE ||
-	    served == SERVED_SENT)
+	if ((!launch_call_is_unheld(index) && !looks) || served == SERVED_JUDGED ||
+	    served == SERVED_DONE || served == SERVED_SENT ||
+	    (looks && launch_call_look(index)->act == LOOK_CHDIR && served == SERVED_HELD))
 		return served;
-	*result = (struct launch_answer){ .error = EPERM };
+	*result = (struct launch_answer){ .error = looks ? ENOENT : EPERM };
 	return SERVED_DONE;
+}
+
+/*
+ * The kernel refuses it too, for its own reason; without Landlock we have to. And where something is
+ * hidden, what has its flags in memory could become an open that Landlock does not see.
+ */
+static bool may_go_on(const struct launch_listen *listen, enum launch_call_index index)
+{
+	return listen->broker.landlock &&
+	       !(listen->with.wishes->hides && launch_call_path(index)->act == SBX_ACT_OPEN_HOW);
 }
 
 static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
@@ -349,14 +371,12 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		explain_path(listen, judge, index, asked, "landlock", 0);
 		return;
 	case SERVED_REFUSED:
-		/* Who vouches for a call where that means nothing asks again if it wants words. */
-		if (!listen->with.wishes->vouched && asked->data.args[5] == SBX_VOUCHER) {
+		if (is_vouched_in_vain(listen, asked)) {
 			answer(listen, asked->id, result.error, false);
 			return;
 		}
-		/* The kernel refuses it too, for its own reason; without Landlock we have to. */
 		explain_path(listen, judge, index, asked, "broker",
-			     listen->broker.landlock ? 0 : result.error);
+			     may_go_on(listen, index) ? 0 : result.error);
 		return;
 	case SERVED_HELD:
 		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -422,6 +442,13 @@ static struct launch_judge make_judge(const struct launch_listen *listen)
 				      .broker = listen->broker.repos ? &listen->broker : NULL };
 }
 
+/* Without memory for a broker nobody can look for the program: then nothing is there. */
+static bool is_by_path(const struct launch_listen *listen, enum launch_call_index index)
+{
+	return launch_call_path(index)->act != SBX_ACT_NOTHING ||
+	       (listen->with.wishes->hides && launch_call_look(index)->act);
+}
+
 /* The lock is not held. */
 static void serve(struct launch_listen *listen, struct launch_judge *judge,
 		  const struct seccomp_notif *asked)
@@ -432,8 +459,7 @@ static void serve(struct launch_listen *listen, struct launch_judge *judge,
 	const struct launch_call *call =
 		index == LAUNCH_CALL_COUNT ? NULL : &launch_calls(&count)[index];
 
-	if (call && launch_call_path(index)->act != SBX_ACT_NOTHING &&
-	    !listen->with.wishes->denied[index]) {
+	if (call && is_by_path(listen, index) && !listen->with.wishes->denied[index]) {
 		serve_path(listen, judge, index, asked);
 		return;
 	}

@@ -200,16 +200,29 @@ static bool can_listen(void)
 	return prctl(PR_GET_SECCOMP) == 0 || launch_has("notify");
 }
 
-/* Names are not hidden from those who only look. */
-static int check_hidden(const struct launch *launch, struct launch_error *error)
+/* The first rule that hides something, or SBX_NONE. */
+static uint32_t hiding_rule(const struct sbx_image *image)
 {
-	for (uint32_t i = 0; i < sbx_count(launch->image, SBX_TABLE_rules); i++) {
-		const struct sbx_rule *rule = &sbx_rules(launch->image)[i];
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++) {
+		const struct sbx_rule *rule = &sbx_rules(image)[i];
 
 		if (rule->kind == SBX_RULE_HIDE && !(rule->flags & SBX_RULE_ABSENT))
-			return refuse_rule(launch, i, "no layer hides names yet", error);
+			return i;
 	}
-	return 0;
+	return SBX_NONE;
+}
+
+/* Landlock says EACCES to who opens, and nothing to who only looks. */
+static int check_hidden(const struct launch *launch, struct launch_error *error)
+{
+	uint32_t rule = hiding_rule(launch->image);
+
+	if (rule == SBX_NONE)
+		return 0;
+	return refuse_rule(launch, rule,
+			   "names are hidden by the supervisor, and inside another sandbox it "
+			   "cannot be asked (deny can be held)",
+			   error);
 }
 
 /* Who holds which paths. */
@@ -219,18 +232,19 @@ static int plan_paths(struct launch *launch, bool landlock, struct launch_error 
 
 	launch->brokers = can_listen();
 	if (!launch->brokers) {
+		if ((failed = check_hidden(launch, error)) < 0)
+			return failed;
 		failed = check_paths(launch, error);
 		return failed < 0 ? failed : check_locks(launch, error);
 	}
-	if ((failed = check_hidden(launch, error)) < 0)
-		return failed;
+	launch->wishes.hides = hiding_rule(launch->image) != SBX_NONE;
 	failed = launch_hold_make(launch->image, landlock, NULL, &launch->hold, error);
 	launch->wishes.umasks = launch->hold.brokered & HOLD_CHANGE;
 	launch->wishes.metadata = true;
 	/* Landlock has no word for a file in memory: it could be executed wherever anything could. */
 	launch->wishes.memfd = !failed && !(launch_hold_at(&launch->hold, "/") & HOLD_EXEC);
 	/* What libraries read by themselves would fail, and nobody would be asked. */
-	if (launch->hold.brokered & HOLD_READ)
+	if (launch->hold.brokered & HOLD_READ || launch->wishes.hides)
 		launch->wishes.quiet = false;
 	return failed;
 }
@@ -254,7 +268,7 @@ int launch_plan_make(struct launch *launch, struct launch_error *error)
 	    (failed = plan_paths(launch, launch->abi > 0, error)) < 0)
 		return failed;
 	launch->wishes.scopes = launch->abi >= ABI_SCOPES;
-	launch->wishes.vouched = launch->abi > 0;
+	launch->wishes.vouched = launch->abi > 0 && !launch->wishes.hides;
 	launch->wishes.no_tcp =
 		launch->abi < ABI_TCP && sbx_network_mode(launch->image) != SBX_NETWORK_FULL;
 	return check_network(launch, error);

@@ -11,6 +11,8 @@
  */
 #include "target.h"
 
+#include "tree.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -80,6 +82,17 @@ int launch_target_string(pid_t thread, uint64_t at, char out[PATH_MAX])
 		done += piece;
 	}
 	return -ENAMETOOLONG;
+}
+
+int launch_target_write(pid_t thread, uint64_t at, const void *bytes, size_t size)
+{
+	struct iovec here = { (void *)(uintptr_t)bytes, size };
+	struct iovec there = { (void *)(uintptr_t)at, size };
+	ssize_t put = size ? process_vm_writev(thread, &here, 1, &there, 1, 0) : 0;
+
+	if (put < 0)
+		return errno == EPERM || errno == ESRCH ? -EPERM : -EFAULT;
+	return (size_t)put == size ? 0 : -EFAULT;
 }
 
 /* Reads a number from the thread's status, behind a word and in some base; -1 when there is none. */
@@ -227,8 +240,9 @@ static int open_from(const char *link, const char *path, int flags, uint64_t how
 {
 	int from = openat(proc, link, O_PATH | O_CLOEXEC), fd;
 
+	/* The folder that a thread works in is always there: it was a descriptor. */
 	if (from < 0)
-		return -errno;
+		return errno == ENOENT ? -EBADF : -errno;
 	if (!*path)
 		return from;
 	fd = open_found(from, path, flags, how);
@@ -329,4 +343,76 @@ int launch_target_find(pid_t thread, int dir, const char *path, unsigned int fla
 	if (path[0] != '/' && base[0] != '/')
 		return -ENOTDIR;
 	return sbx_resolve_as(&viewer, base, *path ? path : base, flags, out);
+}
+
+int launch_target_whole(pid_t thread, int dir, const char *path, char out[2 * PATH_MAX])
+{
+	char link[64];
+
+	name_base(thread, dir, link);
+	return make_whole(link, path, out);
+}
+
+int launch_target_plain(const char *path, int flags)
+{
+	return open_found(AT_FDCWD, path, flags, RESOLVE_NO_SYMLINKS);
+}
+
+int launch_target_view(pid_t thread, const char *path, char out[PATH_MAX])
+{
+	if (!strcmp(path, "/proc/self"))
+		return snprintf(out, PATH_MAX, "%d", (int)launch_target_process(thread));
+	if (!strcmp(path, "/proc/thread-self"))
+		return snprintf(out, PATH_MAX, "%d/task/%d", (int)launch_target_process(thread),
+				(int)thread);
+	return 0;
+}
+
+bool launch_target_is_foreign(const char *path)
+{
+	const char *number = path + strlen("/proc/");
+	char *end;
+	long pid = strtol(number, &end, 10);
+
+	if (end == number || (*end && *end != '/'))
+		return false;
+	return pid <= 0 || pid > INT_MAX || !launch_tree_is_below(getpid(), (pid_t)pid);
+}
+
+/* Below /proc, or behind a link of it that only its owner can follow. */
+static int open_seen(pid_t thread, const char *link, const char *path, int flags)
+{
+	struct sbx_viewer viewer = { launch_target_process(thread), thread };
+	struct open_how how = { .flags = (uint64_t)(O_PATH | O_CLOEXEC | flags) };
+	struct sbx_resolved found;
+	char base[PATH_MAX] = "/";
+	int failed, fd;
+
+	if (path[0] != '/' && (failed = read_name(proc, link, base)) < 0)
+		return failed;
+	failed = sbx_resolve_as(&viewer, base, path, flags & O_NOFOLLOW ? SBX_RESOLVE_NOFOLLOW : 0,
+				&found);
+	if (failed)
+		return failed;
+	if (found.pinned && launch_target_is_foreign(found.path))
+		return -EACCES;
+	how.resolve = found.pinned ? 0 : RESOLVE_NO_SYMLINKS;
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, found.path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+int launch_target_look(pid_t thread, int dir, const char *path, int flags)
+{
+	int fd = launch_target_open(thread, dir, path, flags, 0);
+	char link[64], name[PATH_MAX];
+
+	if (fd < 0 && fd != -ELOOP)
+		return fd;
+	if (fd >= 0 && (!*path || launch_target_name(fd, name) < 0 ||
+			strncmp(name, "/proc/", strlen("/proc/")) != 0))
+		return fd;
+	if (fd >= 0)
+		(void)close(fd);
+	name_base(thread, dir, link);
+	return open_seen(thread, link, path, flags);
 }

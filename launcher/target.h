@@ -49,6 +49,22 @@ int launch_target_open(pid_t thread, int dir, const char *path, int flags, uint6
  * following any link. -ELOOP: it ends in something that no path can stand for.
  */
 int launch_target_open_own(pid_t thread, int dir, const char *path, int flags);
+/*
+ * The same for whoever only looks: what is below /proc is seen as the thread sees it, and what no path
+ * stands for (a pipe, a deleted file that is open) is found through the thread's descriptors. -EACCES:
+ * it belongs to a process that is none of the program's.
+ */
+int launch_target_look(pid_t thread, int dir, const char *path, int flags);
+/* The same for a path from "/" on, without any link or ".." on the way; else it fails. */
+int launch_target_plain(const char *path, int flags);
+/* A path of the thread's from "/" on, links and ".." in it. 0 or a negative errno. */
+int launch_target_whole(pid_t thread, int dir, const char *path, char out[2 * PATH_MAX]);
+/* Where a link below /proc leads that is another one for each process; 0: 'path' is none of them. */
+int launch_target_view(pid_t thread, const char *path, char out[PATH_MAX]);
+/* Whether 'path', below /proc, is about a process that is none of the program's. */
+bool launch_target_is_foreign(const char *path);
+/* Writes all of it, or -EFAULT or -EPERM. */
+int launch_target_write(pid_t thread, uint64_t at, const void *bytes, size_t size);
 /* What such a descriptor of ours is called now: the length. */
 int launch_target_name(int fd, char out[PATH_MAX]);
 /* Opens for use what it stands for. */

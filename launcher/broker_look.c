@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Looks at files for the program where a policy hides some: what is hidden is not there.
+ *
+ * Landlock does not see who only looks, so nothing stands behind a call that goes on: each is made
+ * here, on something pinned, and its result written into the caller's memory. The one exception is
+ * chdir(), which nobody can do for another process: whoever exchanges the path meanwhile can get into
+ * a hidden folder, and learns that it is there; but what is in it still goes by its name, and is
+ * refused.
+ */
+#include "broker_call.h"
+
+#include "target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <linux/stat.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define MAX_LINKS 40 /* the kernel's own bound */
+#define LIST_MOST (32u << 10) /* of one listing, whatever the caller has room for */
+#define STAT_FLAGS (AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE)
+#define ACCESS_FLAGS (AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)
+
+/* A look on its way. */
+struct look {
+	struct brokered *call;
+	const struct launch_look *row;
+	int dir;
+	bool nofollow;
+	bool empty; /* no path: the descriptor itself is meant */
+	const char *text; /* what the kernel is given with the descriptor that is pinned */
+	char path[PATH_MAX];
+};
+
+/* A path on its way to where it leads, name by name. */
+struct trail {
+	const struct brokered *call;
+	char *path; /* so far, without links; PATH_MAX of it */
+	size_t len;
+	char text[2 * PATH_MAX]; /* what is still to be walked stands at its end */
+	char *rest;
+	int links;
+};
+
+bool launch_broker_hides(const struct brokered *call, const char *path)
+{
+	struct sbx_request request = { .op = SBX_OP_READ, .size = -1, .path = path };
+	struct sbx_verdict verdict;
+
+	if (path[0] != '/')
+		return false;
+	sbx_eval(call->judge->image, &request, &verdict);
+	return !verdict.allowed && verdict.code == SBX_CODE_HIDDEN;
+}
+
+/* What is pinned may have lost its name a moment ago: then by the one that it had. */
+static bool hides_pinned(const struct brokered *call, char name[PATH_MAX])
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(name), mark = sizeof(deleted) - 1;
+
+	if (launch_broker_hides(call, name))
+		return true;
+	if (len <= mark || strcmp(name + len - mark, deleted) != 0)
+		return false;
+	name[len - mark] = '\0';
+	return launch_broker_hides(call, name);
+}
+
+static bool trail_hides(const struct trail *trail)
+{
+	return trail->len && launch_broker_hides(trail->call, trail->path);
+}
+
+static void trail_up(struct trail *trail)
+{
+	while (trail->len > 0 && trail->path[--trail->len] != '/')
+		;
+	trail->path[trail->len] = '\0';
+}
+
+/* The text of the link that the trail has come to; 0: it is none. */
+static int read_link(const struct trail *trail, char text[PATH_MAX])
+{
+	int viewed = launch_target_view(trail->call->thread, trail->path, text);
+	ssize_t len = viewed ? viewed : readlinkat(AT_FDCWD, trail->path, text, PATH_MAX - 1);
+
+	return len < 0 ? 0 : (int)len;
+}
+
+/* Goes on behind a link. False: that is no way. */
+static bool follow(struct trail *trail, const char *text, size_t len)
+{
+	if (trail->links++ >= MAX_LINKS || len > (size_t)(trail->rest - trail->text))
+		return false;
+	trail->rest -= len;
+	memcpy(trail->rest, text, len);
+	trail_up(trail);
+	if (text[0] == '/')
+		trail->path[trail->len = 0] = '\0';
+	return true;
+}
+
+/* One name, or some dots. 1: what is hidden was used as a way; 0: on; -1: that is no way. */
+static int trail_step(struct trail *trail, const char *name, size_t len, bool follows)
+{
+	char text[PATH_MAX];
+	int link;
+
+	if (len == 1 && name[0] == '.')
+		return 0;
+	if (len == 2 && !memcmp(name, "..", 2)) {
+		if (trail_hides(trail))
+			return 1;
+		trail_up(trail);
+		return 0;
+	}
+	if (trail->len + 1 + len >= PATH_MAX)
+		return -1;
+	trail->path[trail->len++] = '/';
+	memcpy(trail->path + trail->len, name, len);
+	trail->len += len;
+	trail->path[trail->len] = '\0';
+	link = follows ? read_link(trail, text) : 0;
+	if (!link)
+		return 0;
+	if (trail_hides(trail))
+		return 1;
+	return follow(trail, text, (size_t)link) ? 0 : -1;
+}
+
+/* As the kernel would walk it. It is a moment old: good for refusing, and for nothing else. */
+static bool walk_hides(struct trail *trail, bool follows)
+{
+	for (;;) {
+		const char *name;
+		size_t len;
+		int step;
+
+		while (*trail->rest == '/')
+			trail->rest++;
+		if (!*trail->rest)
+			return trail_hides(trail);
+		name = trail->rest;
+		trail->rest = strchrnul(name, '/');
+		len = (size_t)(trail->rest - name);
+		step = trail_step(trail, name, len, follows || *trail->rest);
+		if (step)
+			return step > 0;
+	}
+}
+
+bool launch_broker_hides_way(const struct brokered *call, int dir, const char *path, bool follows)
+{
+	struct trail trail = { .call = call, .path = call->judge->at.path };
+	char whole[2 * PATH_MAX];
+	size_t len;
+
+	if (launch_target_whole(call->thread, dir, path, whole) < 0)
+		return false;
+	len = strlen(whole);
+	trail.rest = trail.text + sizeof(trail.text) - 1 - len;
+	memcpy(trail.rest, whole, len + 1);
+	trail.path[0] = '\0';
+	return walk_hides(&trail, follows);
+}
+
+/* Only what is there is worth a record. */
+static bool is_worth_words(const struct brokered *call, enum sbx_op op)
+{
+	struct stat st;
+
+	return op == SBX_OP_CREATE || op == SBX_OP_RENAME ||
+	       fstatat(AT_FDCWD, call->judge->at.path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+enum launch_served launch_broker_hidden(const struct brokered *call, enum sbx_op op,
+					const char *given)
+{
+	struct launch_judge *judge = call->judge;
+
+	*call->answer = (struct launch_answer){ .error = ENOENT };
+	if (!is_worth_words(call, op))
+		return SERVED_DONE;
+	if (given != judge->given)
+		(void)snprintf(judge->given, sizeof(judge->given), "%s", given);
+	judge->request =
+		(struct sbx_request){ .op = SBX_OP_READ, .size = -1, .path = judge->at.path };
+	sbx_eval(judge->image, &judge->request, &judge->verdict);
+	judge->request.op = op;
+	return judge->verdict.code == SBX_CODE_HIDDEN ? SERVED_JUDGED : SERVED_DONE;
+}
+
+/* Of a file that is executed, or a socket that is connected to: all else is for others to decide. */
+static bool uses_hidden(const struct brokered *call, char path[PATH_MAX])
+{
+	struct sockaddr_un address = { .sun_family = AF_UNSPEC };
+	size_t len = (size_t)(uint32_t)call->flags, before = offsetof(struct sockaddr_un, sun_path);
+	int dir = launch_broker_dir(call, call->ask->dir);
+	bool execs = call->ask->act == SBX_ACT_EXEC;
+
+	if (execs)
+		return launch_target_string(call->thread, call->args[call->ask->path], path) > 0 &&
+		       launch_broker_hides_way(call, dir, path,
+					       !(call->flags & AT_SYMLINK_NOFOLLOW));
+	if (len <= before || len > sizeof(address) ||
+	    launch_target_bytes(call->thread, call->args[call->ask->path], &address, len) < 0 ||
+	    address.sun_family != AF_UNIX || !address.sun_path[0])
+		return false;
+	(void)snprintf(path, PATH_MAX, "%.*s", (int)(len - before), address.sun_path);
+	return launch_broker_hides_way(call, AT_FDCWD, path, true);
+}
+
+enum launch_served launch_broker_use(const struct brokered *call)
+{
+	char path[PATH_MAX];
+
+	if (!call->broker->hides || !uses_hidden(call, path))
+		return SERVED_LEFT;
+	return launch_broker_hidden(
+		call, call->ask->act == SBX_ACT_EXEC ? SBX_OP_EXEC : SBX_OP_CONNECT, path);
+}
+
+static bool has_dots(const char *path)
+{
+	for (const char *at = path; (at = strstr(at, "..")); at += 2)
+		if ((at == path || at[-1] == '/') && (!at[2] || at[2] == '/'))
+			return true;
+	return false;
+}
+
+static bool is_for_all(const char *path)
+{
+	return strncmp(path, "/proc/", strlen("/proc/")) != 0 &&
+	       strncmp(path, "/dev/", strlen("/dev/")) != 0;
+}
+
+int launch_broker_pin_seen(const struct brokered *call, int dir, const char *path, int flags,
+			   bool *hidden)
+{
+	char whole[2 * PATH_MAX], *name = call->judge->at.path;
+	int fd = -ELOOP;
+
+	*hidden = false;
+	/* Most paths have neither links nor dots in them: then the name alone decides. */
+	if (!has_dots(path) && launch_target_whole(call->thread, dir, path, whole) == 0 &&
+	    is_for_all(whole))
+		fd = launch_target_plain(whole, flags);
+	if (fd < 0) {
+		*hidden = launch_broker_hides_way(call, dir, path, !(flags & O_NOFOLLOW));
+		fd = *hidden ? -ENOENT : launch_target_look(call->thread, dir, path, flags);
+	}
+	if (fd < 0)
+		return fd;
+	if (launch_target_name(fd, name) < 0)
+		name[0] = '\0';
+	*hidden = hides_pinned(call, name);
+	if (!*hidden)
+		return fd;
+	(void)close(fd);
+	return -ENOENT;
+}
+
+/* What the caller waits for is written where it wants it; 'value' is the answer then. */
+static enum launch_served hand_back(const struct look *look, const void *bytes, size_t size,
+				    int64_t value)
+{
+	const struct brokered *call = look->call;
+	uint64_t id = call->id;
+	int failed;
+
+	/* Whoever does not wait any more may be somebody else by now. */
+	if (ioctl(call->broker->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) < 0)
+		return SERVED_SENT;
+	failed = launch_target_write(call->thread, call->args[look->row->out], bytes, size);
+	return launch_broker_done(call, failed ? failed : value);
+}
+
+static enum launch_served stat_pinned(const struct look *look, int fd)
+{
+	int flags = (int)(look->call->flags & ~(uint64_t)AT_SYMLINK_NOFOLLOW) | AT_EMPTY_PATH;
+	struct stat st;
+
+	if (syscall(SYS_newfstatat, fd, look->text, &st, flags) < 0)
+		return launch_broker_done(look->call, -errno);
+	return hand_back(look, &st, sizeof(st), 0);
+}
+
+static enum launch_served statx_pinned(const struct look *look, int fd)
+{
+	int flags = (int)(look->call->flags & ~(uint64_t)AT_SYMLINK_NOFOLLOW) | AT_EMPTY_PATH;
+	unsigned int mask = (unsigned int)look->call->args[look->row->more];
+	struct statx st;
+
+	if (syscall(SYS_statx, fd, look->text, flags, mask, &st) < 0)
+		return launch_broker_done(look->call, -errno);
+	return hand_back(look, &st, sizeof(st), 0);
+}
+
+static enum launch_served access_pinned(const struct look *look, int fd)
+{
+	int flags = (int)(look->call->flags & AT_EACCESS) | AT_EMPTY_PATH;
+	int mode = (int)look->call->args[look->row->more];
+
+	return launch_broker_done(
+		look->call, syscall(SYS_faccessat2, fd, look->text, mode, flags) < 0 ? -errno : 0);
+}
+
+static enum launch_served read_pinned(const struct look *look, int fd)
+{
+	char text[PATH_MAX], *name = look->call->judge->at.path;
+	int size = (int)look->call->args[look->row->more];
+	struct stat st;
+	ssize_t len;
+
+	if (fstat(fd, &st) < 0)
+		return launch_broker_done(look->call, -errno);
+	if (!S_ISLNK(st.st_mode))
+		return launch_broker_done(look->call, look->empty ? -ENOENT : -EINVAL);
+	/* We may read more of these than the program may. */
+	if (!strncmp(name, "/proc/", strlen("/proc/")) && launch_target_is_foreign(name))
+		return launch_broker_done(look->call, -EACCES);
+	len = readlinkat(fd, "", text, size < PATH_MAX ? (size_t)size : PATH_MAX);
+	if (len < 0)
+		return launch_broker_done(look->call, -errno);
+	return hand_back(look, text, (size_t)len, len);
+}
+
+static enum launch_served statfs_pinned(const struct look *look, int fd)
+{
+	struct statfs st;
+
+	if (syscall(SYS_fstatfs, fd, &st) < 0)
+		return launch_broker_done(look->call, -errno);
+	return hand_back(look, &st, sizeof(st), 0);
+}
+
+static enum launch_served watch_pinned(const struct look *look, int fd)
+{
+	const struct brokered *call = look->call;
+	uint32_t mask = (uint32_t)call->args[look->row->more] & ~(uint32_t)IN_DONT_FOLLOW;
+	int taken = launch_target_take(call->thread, (int)call->args[look->row->out]), watch;
+	char link[32];
+
+	if (taken < 0)
+		return launch_broker_done(call, taken);
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	watch = inotify_add_watch(taken, link, mask);
+	watch = watch < 0 ? -errno : watch;
+	(void)close(taken);
+	return launch_broker_done(call, watch);
+}
+
+static enum launch_served look_pinned(const struct look *look, int fd)
+{
+	switch ((enum launch_look_act)look->row->act) {
+	case LOOK_STAT:
+	case LOOK_LSTAT:
+		return stat_pinned(look, fd);
+	case LOOK_STATX:
+		return statx_pinned(look, fd);
+	case LOOK_ACCESS:
+		return access_pinned(look, fd);
+	case LOOK_READLINK:
+		return read_pinned(look, fd);
+	case LOOK_STATFS:
+		return statfs_pinned(look, fd);
+	case LOOK_WATCH:
+		return watch_pinned(look, fd);
+	case LOOK_CHDIR:
+		return SERVED_HELD;
+	case LOOK_LIST:
+	case LOOK_NOTHING:
+		break;
+	}
+	return launch_broker_done(look->call, -ENOSYS);
+}
+
+/* What the kernel says before it reads any path. */
+static int check_registers(const struct look *look)
+{
+	const struct brokered *call = look->call;
+	uint64_t more = look->row->more < 0 ? 0 : call->args[look->row->more];
+
+	switch ((enum launch_look_act)look->row->act) {
+	case LOOK_STAT:
+		return call->flags & ~(uint64_t)STAT_FLAGS ? -EINVAL : 0;
+	case LOOK_STATX:
+		return call->flags & ~(uint64_t)STAT_FLAGS || more & STATX__RESERVED ||
+				       (call->flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE
+			       ? -EINVAL
+			       : 0;
+	case LOOK_ACCESS:
+		return (uint32_t)more & ~(uint32_t)07 || call->flags & ~(uint64_t)ACCESS_FLAGS
+			       ? -EINVAL
+			       : 0;
+	case LOOK_READLINK:
+		return (int)more <= 0 ? -EINVAL : 0;
+	default:
+		return 0;
+	}
+}
+
+/* Copies the path. Without one, where that is allowed, the descriptor itself is meant. */
+static int take_path(struct look *look)
+{
+	const struct brokered *call = look->call;
+	uint64_t at = call->args[look->row->path];
+	bool may_be_empty = call->flags & AT_EMPTY_PATH || look->row->act == LOOK_READLINK;
+	int len = 0;
+
+	/* Newer kernels take no path for an empty one: this one says what it does. */
+	look->text = at || look->row->act == LOOK_READLINK ? "" : NULL;
+	if (at || !(call->flags & AT_EMPTY_PATH))
+		len = launch_target_string(call->thread, at, look->path);
+	if (len < 0)
+		return len;
+	look->empty = !len;
+	if (look->empty)
+		look->path[0] = '\0';
+	return look->empty && !may_be_empty ? -ENOENT : 0;
+}
+
+/* What the descriptor stands for was opened under the rules; where the caller works may be hidden. */
+static int pin_empty(const struct look *look, bool *hidden)
+{
+	const struct brokered *call = look->call;
+	int fd;
+
+	if (look->dir == AT_FDCWD)
+		return launch_broker_pin_seen(call, AT_FDCWD, ".", 0, hidden);
+	*hidden = false;
+	fd = launch_target_open(call->thread, look->dir, "", 0, 0);
+	if (fd >= 0 && launch_target_name(fd, call->judge->at.path) < 0)
+		call->judge->at.path[0] = '\0';
+	return fd;
+}
+
+static enum launch_served look_at(struct look *look)
+{
+	const struct brokered *call = look->call;
+	enum launch_served served;
+	bool hidden = false;
+	int fd = check_registers(look);
+
+	if (!fd)
+		fd = take_path(look);
+	if (fd < 0)
+		return launch_broker_done(call, fd);
+	fd = look->empty ? pin_empty(look, &hidden)
+			 : launch_broker_pin_seen(call, look->dir, look->path,
+						  look->nofollow ? O_NOFOLLOW : 0, &hidden);
+	if (hidden)
+		return launch_broker_hidden(call, SBX_OP_READ, look->path);
+	if (fd < 0)
+		return launch_broker_done(call, fd);
+	served = look_pinned(look, fd);
+	(void)close(fd);
+	return served;
+}
+
+/* How much of a pattern is names: the folder that all it matches lies in. */
+static size_t literal_len(const char *pattern)
+{
+	size_t len = strcspn(pattern, "*?");
+
+	while (len > 0 && pattern[len - 1] != '/')
+		len--;
+	return len ? len - 1 : 0;
+}
+
+static bool is_within(const char *path, const char *folder, size_t len)
+{
+	return !strncmp(path, folder, len) && (path[len] == '/' || !path[len]);
+}
+
+/* Whether a rule could hide an entry of this folder. */
+static bool may_hide_in(const struct sbx_image *image, const char *folder)
+{
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++) {
+		const struct sbx_rule *rule = &sbx_rules(image)[i];
+		const char *path = sbx_str(image, rule->path);
+		const char *slash = strrchr(path, '/');
+
+		if (rule->kind != SBX_RULE_HIDE || (rule->flags & SBX_RULE_ABSENT))
+			continue;
+		if (rule->flags & SBX_RULE_GLOB ? is_within(folder, path, literal_len(path))
+						: is_within(folder, path, strlen(path)))
+			return true;
+		if (slash && (size_t)(slash - path) == strlen(folder) &&
+		    !strncmp(path, folder, strlen(folder)))
+			return true;
+	}
+	return false;
+}
+
+/* Leaves out what is hidden; how many bytes are left. */
+static size_t sift(const struct brokered *call, const char *folder, char *entries, size_t size)
+{
+	char path[PATH_MAX + NAME_MAX + 2];
+	size_t kept = 0, len = (size_t)snprintf(path, sizeof(path), "%s/", folder);
+
+	for (size_t at = 0; at < size;) {
+		const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+		unsigned short step = entry->d_reclen;
+		bool dots = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+
+		(void)snprintf(path + len, sizeof(path) - len, "%s", entry->d_name);
+		if (dots || !launch_broker_hides(call, path)) {
+			memmove(entries + kept, entries + at, step);
+			kept += step;
+		}
+		at += step;
+	}
+	return kept;
+}
+
+/* Of the caller's folder, whose place in the listing is shared. */
+static enum launch_served list_taken(const struct look *look, int fd)
+{
+	char entries[LIST_MOST] __attribute__((aligned(8))), *folder = look->call->judge->at.path;
+	size_t room = (uint32_t)look->call->args[look->row->more], kept = 0;
+	off_t before = lseek(fd, 0, SEEK_CUR);
+	enum launch_served served;
+	bool sifts;
+	long got;
+
+	if (launch_target_name(fd, folder) < 0)
+		return launch_broker_done(look->call, -EBADF);
+	if (!strcmp(folder, "/"))
+		folder[0] = '\0';
+	sifts = may_hide_in(look->call->judge->image, folder);
+	do {
+		got = syscall(SYS_getdents64, fd, entries, room < LIST_MOST ? room : LIST_MOST);
+		if (got <= 0)
+			return launch_broker_done(look->call, got < 0 ? -errno : 0);
+		kept = sifts ? sift(look->call, folder, entries, (size_t)got) : (size_t)got;
+	} while (!kept);
+	served = hand_back(look, entries, kept, (int64_t)kept);
+	if (served == SERVED_DONE && look->call->answer->error)
+		(void)lseek(fd, before, SEEK_SET);
+	return served;
+}
+
+static enum launch_served list(const struct look *look)
+{
+	int fd = launch_target_take(look->call->thread, look->dir);
+	enum launch_served served;
+
+	if (fd < 0)
+		return launch_broker_done(look->call, fd);
+	served = list_taken(look, fd);
+	(void)close(fd);
+	return served;
+}
+
+enum launch_served launch_broker_look(const struct launch_broker *broker,
+				      struct launch_judge *judge, enum launch_call_index index,
+				      const struct seccomp_notif *asked,
+				      struct launch_answer *answer)
+{
+	const struct launch_look *row = launch_call_look(index);
+	uint64_t args[6];
+	struct brokered call = { .broker = broker,
+				 .judge = judge,
+				 .ask = launch_call_path(index),
+				 .args = args,
+				 .id = asked->id,
+				 .thread = (pid_t)asked->pid,
+				 .answer = answer };
+	struct look look = { .call = &call, .row = row };
+
+	for (int i = 0; i < 6; i++)
+		args[i] = asked->data.args[i];
+	if (row->flags >= 0)
+		call.flags = (uint32_t)args[row->flags];
+	look.dir = row->dir < 0 ? AT_FDCWD : (int)args[row->dir];
+	look.nofollow = call.flags & AT_SYMLINK_NOFOLLOW || row->act == LOOK_LSTAT ||
+			row->act == LOOK_READLINK ||
+			(row->act == LOOK_WATCH && args[row->more] & IN_DONT_FOLLOW);
+	*answer = (struct launch_answer){ 0 };
+	judge->thread = call.thread;
+	return row->act == LOOK_LIST ? list(&look) : look_at(&look);
+}
