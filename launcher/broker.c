@@ -58,6 +58,15 @@ int launch_broker_dir(const struct brokered *call, int8_t arg)
 	return arg < 0 ? AT_FDCWD : (int)call->args[arg];
 }
 
+/* There are files that are called so. */
+static bool is_called(int fd, const char *path)
+{
+	struct stat pinned, there;
+
+	return fstat(fd, &pinned) == 0 && lstat(path, &there) == 0 &&
+	       pinned.st_dev == there.st_dev && pinned.st_ino == there.st_ino;
+}
+
 int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX])
 {
 	static const char deleted[] = " (deleted)";
@@ -66,7 +75,8 @@ int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX])
 
 	if (len < 0)
 		return len;
-	if (path[0] != '/' || ((size_t)len > mark && !strcmp(path + len - mark, deleted)))
+	if (path[0] != '/' ||
+	    ((size_t)len > mark && !strcmp(path + len - mark, deleted) && !is_called(fd, path)))
 		return -ELOOP;
 	if (strncmp(path, "/proc/", strlen("/proc/")) != 0)
 		return len;

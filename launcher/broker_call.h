@@ -67,6 +67,9 @@ bool launch_broker_hides(const struct brokered *call, const char *path);
  * Then judge->at.path is what it is called. As it is now: good for refusing only.
  */
 bool launch_broker_hides_way(const struct brokered *call, int dir, const char *path, bool follows);
+/* The same, with the RESOLVE_ flags of openat2. */
+bool launch_broker_hides_how(const struct brokered *call, int dir, const char *path, bool follows,
+			     uint64_t how);
 /* What is said to whoever meets it: ENOENT. 'given' is how it was called. */
 enum launch_served launch_broker_hidden(const struct brokered *call, enum sbx_op op,
 					const char *given);

@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <linux/stat.h>
 #include <stddef.h>
@@ -32,6 +33,9 @@
 #define MAX_LINKS 40 /* the kernel's own bound */
 #define LIST_MOST (32u << 10) /* of one listing, whatever the caller has room for */
 #define STAT_FLAGS (AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE)
+#define WATCH_BITS                                                                               \
+	(IN_ALL_EVENTS | IN_UNMOUNT | IN_Q_OVERFLOW | IN_IGNORED | IN_ONLYDIR | IN_DONT_FOLLOW | \
+	 IN_EXCL_UNLINK | IN_MASK_ADD | IN_MASK_CREATE | IN_ISDIR | IN_ONESHOT)
 #define ACCESS_FLAGS (AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)
 
 /* A look on its way. */
@@ -41,6 +45,7 @@ struct look {
 	int dir;
 	bool nofollow;
 	bool empty; /* no path: the descriptor itself is meant */
+	int watcher; /* of a watch: what it is added to */
 	const char *text; /* what the kernel is given with the descriptor that is pinned */
 	char path[PATH_MAX];
 };
@@ -53,6 +58,7 @@ struct trail {
 	char text[2 * PATH_MAX]; /* what is still to be walked stands at its end */
 	char *rest;
 	int links;
+	bool straight; /* a link ends it */
 };
 
 bool launch_broker_hides(const struct brokered *call, const char *path)
@@ -139,7 +145,7 @@ static int trail_step(struct trail *trail, const char *name, size_t len, bool fo
 		return 0;
 	if (trail_hides(trail))
 		return 1;
-	return follow(trail, text, (size_t)link) ? 0 : -1;
+	return !trail->straight && follow(trail, text, (size_t)link) ? 0 : -1;
 }
 
 /* As the kernel would walk it. It is a moment old: good for refusing, and for nothing else. */
@@ -165,10 +171,23 @@ static bool walk_hides(struct trail *trail, bool follows)
 
 bool launch_broker_hides_way(const struct brokered *call, int dir, const char *path, bool follows)
 {
-	struct trail trail = { .call = call, .path = call->judge->at.path };
+	return launch_broker_hides_how(call, dir, path, follows, 0);
+}
+
+bool launch_broker_hides_how(const struct brokered *call, int dir, const char *path, bool follows,
+			     uint64_t how)
+{
+	struct trail trail = { .call = call,
+			       .path = call->judge->at.path,
+			       .straight = how & RESOLVE_NO_SYMLINKS };
 	char whole[2 * PATH_MAX];
 	size_t len;
 
+	/* There it begins where the folder is. */
+	if (how & RESOLVE_IN_ROOT)
+		path += strspn(path, "/");
+	if (how & RESOLVE_BENEATH && path[0] == '/')
+		return false;
 	if (launch_target_whole(call->thread, dir, path, whole) < 0)
 		return false;
 	len = strlen(whole);
@@ -352,16 +371,12 @@ static enum launch_served watch_pinned(const struct look *look, int fd)
 {
 	const struct brokered *call = look->call;
 	uint32_t mask = (uint32_t)call->args[look->row->more] & ~(uint32_t)IN_DONT_FOLLOW;
-	int taken = launch_target_take(call->thread, (int)call->args[look->row->out]), watch;
 	char link[32];
+	int watch;
 
-	if (taken < 0)
-		return launch_broker_done(call, taken);
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	watch = inotify_add_watch(taken, link, mask);
-	watch = watch < 0 ? -errno : watch;
-	(void)close(taken);
-	return launch_broker_done(call, watch);
+	watch = inotify_add_watch(look->watcher, link, mask);
+	return launch_broker_done(call, watch < 0 ? -errno : watch);
 }
 
 static enum launch_served look_pinned(const struct look *look, int fd)
@@ -409,9 +424,29 @@ static int check_registers(const struct look *look)
 			       : 0;
 	case LOOK_READLINK:
 		return (int)more <= 0 ? -EINVAL : 0;
+	case LOOK_WATCH:
+		return !(more & WATCH_BITS) || (more & IN_MASK_ADD && more & IN_MASK_CREATE)
+			       ? -EINVAL
+			       : 0;
 	default:
 		return 0;
 	}
+}
+
+/* What a watch is added to must be something that watches, the kernel says first. */
+static int take_watcher(struct look *look)
+{
+	const struct brokered *call = look->call;
+	char *name = call->judge->at.path;
+
+	if (look->row->act != LOOK_WATCH)
+		return 0;
+	look->watcher = launch_target_take(call->thread, (int)call->args[look->row->out]);
+	if (look->watcher < 0)
+		return look->watcher;
+	return launch_target_name(look->watcher, name) > 0 && !strcmp(name, "anon_inode:inotify")
+		       ? 0
+		       : -EINVAL;
 }
 
 /* Copies the path. Without one, where that is allowed, the descriptor itself is meant. */
@@ -456,6 +491,8 @@ static enum launch_served look_at(struct look *look)
 	bool hidden = false;
 	int fd = check_registers(look);
 
+	if (!fd)
+		fd = take_watcher(look);
 	if (!fd)
 		fd = take_path(look);
 	if (fd < 0)
@@ -581,7 +618,8 @@ enum launch_served launch_broker_look(const struct launch_broker *broker,
 				 .id = asked->id,
 				 .thread = (pid_t)asked->pid,
 				 .answer = answer };
-	struct look look = { .call = &call, .row = row };
+	struct look look = { .call = &call, .row = row, .watcher = -1 };
+	enum launch_served served;
 
 	for (int i = 0; i < 6; i++)
 		args[i] = asked->data.args[i];
@@ -593,5 +631,8 @@ enum launch_served launch_broker_look(const struct launch_broker *broker,
 			(row->act == LOOK_WATCH && args[row->more] & IN_DONT_FOLLOW);
 	*answer = (struct launch_answer){ 0 };
 	judge->thread = call.thread;
-	return row->act == LOOK_LIST ? list(&look) : look_at(&look);
+	served = row->act == LOOK_LIST ? list(&look) : look_at(&look);
+	if (look.watcher >= 0)
+		(void)close(look.watcher);
+	return served;
 }

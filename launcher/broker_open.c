@@ -281,6 +281,21 @@ static bool is_name_only(uint64_t flags)
 	return flags & O_PATH || (flags & O_ACCMODE) == NO_ACCESS;
 }
 
+/* Whether it can be read instead. */
+static int check_name(const struct opening *opening, const struct stat *st)
+{
+	bool folder = S_ISDIR(st->st_mode);
+
+	if (!folder && opening->flags & O_DIRECTORY)
+		return -ENOTDIR;
+	if (S_ISLNK(st->st_mode))
+		return -ELOOP;
+	return opening->flags & O_PATH && (folder || S_ISREG(st->st_mode)) &&
+			       allows(opening, folder ? SBX_OP_LIST : SBX_OP_READ, st)
+		       ? 0
+		       : -EACCES;
+}
+
 /*
  * Where something is hidden. A descriptor that only names a file tells its size, too, and cannot be
  * handed over: it becomes one to read with, where reading is allowed, and else nothing.
@@ -289,22 +304,20 @@ static enum launch_served open_name(struct opening *opening)
 {
 	int flags = (int)opening->flags & O_NOFOLLOW, fd;
 	enum launch_served served;
-	struct stat st = { .st_mode = 0 };
+	struct stat st;
 	bool hidden;
+	int failed;
 
 	fd = launch_broker_pin_seen(opening->call, opening->dir, opening->path, flags, &hidden);
 	if (fd < 0)
 		return hidden ? launch_broker_hidden(opening->call, SBX_OP_READ, opening->path)
 			      : launch_broker_done(opening->call, fd);
 	(void)snprintf(opening->name, sizeof(opening->name), "%s", opening->call->judge->at.path);
-	if (fstat(fd, &st) < 0 || !(opening->flags & O_PATH) ||
-	    (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) ||
-	    !allows(opening, S_ISDIR(st.st_mode) ? SBX_OP_LIST : SBX_OP_READ, &st)) {
-		served = launch_broker_done(opening->call, S_ISLNK(st.st_mode) ? -ELOOP : -EACCES);
-	} else {
+	failed = fstat(fd, &st) < 0 ? -errno : check_name(opening, &st);
+	if (!failed)
 		opening->flags = O_RDONLY | (opening->flags & (O_DIRECTORY | O_CLOEXEC));
-		served = hand_over(opening, open_pinned(opening, fd, &st));
-	}
+	served = failed ? launch_broker_done(opening->call, failed)
+			: hand_over(opening, open_pinned(opening, fd, &st));
 	(void)close(fd);
 	return served;
 }
@@ -321,7 +334,6 @@ static bool is_ended(struct opening *opening, enum launch_served *served)
 {
 	const struct brokered *call = opening->call;
 	bool exclusive = opening->flags & O_CREAT && opening->flags & O_EXCL;
-	const char *path = opening->path;
 
 	if (!call->broker->hides)
 		return false;
@@ -331,10 +343,8 @@ static bool is_ended(struct opening *opening, enum launch_served *served)
 		*served = open_name(opening);
 		return true;
 	}
-	if (opening->how & RESOLVE_IN_ROOT)
-		path += strspn(path, "/");
-	if (launch_broker_hides_way(call, opening->dir, path,
-				    !exclusive && !(opening->flags & O_NOFOLLOW)))
+	if (launch_broker_hides_how(call, opening->dir, opening->path,
+				    !exclusive && !(opening->flags & O_NOFOLLOW), opening->how))
 		*served = launch_broker_hidden(call, op_of(opening->flags), opening->path);
 	else if (is_name_only(opening->flags))
 		*served = launch_broker_done(call, -EACCES);

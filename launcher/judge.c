@@ -450,7 +450,7 @@ static int judge_exec(const struct call *call)
 		if (!S_ISREG(judge->at.mode))
 			return 0;
 		refused = judge_path(judge, SBX_OP_EXEC);
-		if (!refused && judge->verdict.allowed)
+		if (!refused && judge->verdict.allowed && may(judge->at.path, X_OK))
 			refused = judge_exec_held(judge);
 		if (refused)
 			return refused;

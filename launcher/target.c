@@ -241,7 +241,7 @@ static int open_from(const char *link, const char *path, int flags, uint64_t how
 	int from = openat(proc, link, O_PATH | O_CLOEXEC), fd;
 
 	/* The folder that a thread works in is always there: it was a descriptor. */
-	if (from < 0)
+	if (from < 0 && (path[0] != '/' || how & RESOLVE_IN_ROOT))
 		return errno == ENOENT ? -EBADF : -errno;
 	if (!*path)
 		return from;

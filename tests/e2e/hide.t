@@ -1,0 +1,320 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# hide: what a rule hides is not there, for whoever opens, looks, lists, or goes there; and what is
+# beside it is. A folder with hidden files, seen from inside, must be like one that never had them,
+# seen from outside.
+# shellcheck disable=SC2016 # what others shall expand
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. "${SBX_TOP:-.}/tests/e2e/lib.sh"
+
+mkdir bin
+for program in looks lists race; do
+	cc -O1 -pthread -o "bin/$program" "$SBX_TOP/tests/e2e/hide/$program.c" &&
+		cc -O1 -pthread -static -o "bin/$program-static" "$SBX_TOP/tests/e2e/hide/$program.c" || exit
+done
+
+make_tree() # FOLDER
+{
+	mkdir -p "$1/sub" "$1/deep/in" "$1/nosearch"
+	file "$1/.env.example" 'example\n'
+	file "$1/xenv" 'seen\n'
+	file "$1/sub/xenv" 'seen, too\n'
+	file "$1/deep/in/file" 'deep\n'
+	file "$1/noread" 'n\n'
+	file "$1/gone (deleted)" 'there\n'
+	file "$1/secrets/f" 'beside\n'
+	ln -s .env "$1/link"
+	ln -s secret "$1/slink"
+	ln -s secret/../xenv "$1/dots"
+	ln -s xenv "$1/good"
+	ln -s loop "$1/loop"
+	mkfifo "$1/fifo"
+	chmod 0 "$1/noread" "$1/nosearch"
+}
+make_tree with/ws
+make_tree without/ws
+cd with/ws || exit
+file .env 'TOPSECRET 1\n'
+file sub/.env 'TOPSECRET 2\n'
+file deep/in/.env 'TOPSECRET 3\n'
+ln -s ../xenv deep/.env
+file secret/f 'TOPSECRET 4\n'
+file secret/in/g 'TOPSECRET 5\n'
+mkdir secret/.env
+cp /bin/true secret/prog
+mkfifo secret/fifo
+cd ../.. || exit
+find with -ls >"$DIR/before"
+sums() { find with -name '*env*' -o -name '[fg]' -type f | sort | xargs cat | cksum; }
+sums >"$DIR/sums"
+file policy.ini '[sandbox]
+include = bash, python, node, git
+workspace = ./with/ws
+
+[paths]
+exec = ./bin
+hide = ./with/ws/secret, with/**/.env
+'
+HERE=$PWD
+
+inside() # COMMAND...
+{
+	launch -q -p "$HERE/policy.ini" "$@"
+}
+
+# Without rights, as the program has none.
+bare() # COMMAND...
+{
+	if is_root; then
+		setpriv --bounding-set=-all --inh-caps=-all "$@"
+	else
+		"$@"
+	fi
+}
+
+# The same from inside, where something is hidden, as from outside, where nothing is.
+alike() # NAME [OPTION... --] COMMAND...
+{
+	local name=$1 options=() saw
+
+	shift
+	case $1 in --*)
+		while [ "$1" != -- ]; do
+			options+=("$1")
+			shift
+		done
+		shift
+		;;
+	esac
+	(cd without/ws && bare "$@") >"$DIR/bare" 2>"$DIR/bare.err" </dev/null
+	echo "exit $?" >>"$DIR/bare"
+	cd with/ws && inside "${options[@]}" -- "$@" </dev/null
+	cd ../..
+	echo "exit $STATUS" >>"$DIR/out"
+	sed -i 's,/without/ws,/with/ws,g' "$DIR/bare"
+	cmp -s "$DIR/bare" "$DIR/out"
+	saw=$?
+	[ $saw -eq 0 ] || diff "$DIR/bare" "$DIR/out" | head -30 | sed 's/^/# /'
+	result $saw "$name"
+	! grep -q TOPSECRET "$DIR/out" "$DIR/err"
+	result $? 'and nothing of it comes out'
+}
+
+# -- every call that looks, in every form of a path, as a program of each kind
+long=$(printf 'x%.0s' {1..300})
+paths=(.env sub/.env secret secret/f secret/in secret/in/g secret/none secret/f/x secret/.env secret/prog
+	secret/fifo secret/../xenv secret/in/../../xenv secret/ .env/ ./.env .//secret//f link link/ slink
+	slink/ slink/f dots deep/.env deep/in/.env .env/x "secret/$long"
+	xenv xenv/ xenv/x .env.example secrets secrets/f sub sub/xenv sub/../xenv good good/ loop
+	nosearch/x none none/x "$long" . ./ '' 'gone (deleted)')
+forms=(/proc/self/cwd/xenv /proc/thread-self/cwd/sub /proc/self/fd/3/xenv /dev/fd/3/sub)
+for kind in '' ' --no-shim' '-static' '-static --no-shim'; do
+	# shellcheck disable=SC2086 # an option
+	alike "bin/looks$kind: all looks are alike" ${kind#-static} -- "$HERE/bin/looks${kind%% *}" "${paths[@]}"
+	[ "$(grep -vc '^$' "$DIR/out")" -gt 5000 ]
+	result $? 'and there were many of them'
+	says err '' 'and nothing is said'
+done
+for path in /proc/self/cwd/.env /proc/thread-self/cwd/secret /proc/self/fd/3/.env /dev/fd/3/secret/f \
+	"$HERE/./with/ws/sub/../secret/f" "/proc/self/root$HERE/with/ws/.env" /proc/self/cwd/sub/../secret xenv/.env nosearch/.env; do
+	cd with/ws && inside -- "$HERE/bin/looks" "$path" && cd ../.. || exit
+	! grep -E "^$path (stat|lstat|newfstatat|statx|readlinkat|access|statfs|chdir|open|openat|execve|connect):" \
+		"$DIR/out" | grep -qvE ': (ENOENT|EBADF|EINVAL)$'
+	result $? "$path: is not there by any call"
+done
+alike '/proc is seen as by itself' -- "$HERE/bin/looks" "${forms[@]}" 2>/dev/null
+for look in 'readlink /proc/self/exe' 'stat -c %F%N /proc/self/exe /proc/self/fd/0 /dev/stdin' \
+	'test -e /dev/stdin' 'cat <(echo passed)' 'echo x | cat /dev/stdin' 'cat /proc/self/comm' \
+	'stat -L -c %F /proc/self/fd/0' 'readlink /proc/$$/cwd' \
+	'stat -c %n /proc/self/ns/net' 'exec 5<xenv; rm xenv; stat -L -c %s /proc/self/fd/5; cat <&5' \
+	'echo seen >xenv; pwd; cd sub; pwd; cd ..; pwd; df . >/dev/null'; do
+	alike "bash: $look" bash -c "$look"
+done
+inside -- bash -c 'readlink /proc/$PPID/cwd /proc/$PPID/exe'
+exits 1 'what others are at is not told'
+
+# -- real programs
+alike 'ls' ls -aR1
+alike 'ls of one' ls -l .env secret
+alike 'busybox ls' busybox ls -aR1
+alike 'busybox find' busybox find . -type f
+alike 'find' find . -type f -o -type d
+alike 'bash: globs' bash -c 'shopt -s globstar dotglob; echo ** .* */.env s* sec*'
+alike 'bash: tests' bash -c 'for f in .env secret sub/.env link deep/.env xenv .env.example; do
+	for t in e f d r w x L s h; do test -$t $f; echo $f $t $?; done; done'
+alike 'stat' stat -c '%n %s' xenv .env
+alike 'readlink' readlink -f .env xenv secret/f link
+alike 'realpath' realpath -e .env secret xenv good
+alike 'cat' cat .env secret/f xenv link
+alike 'grep' grep -rs TOP . --exclude=fifo
+alike 'du' du -a --apparent-size deep/in/file .env
+alike 'wc' wc -c .env xenv
+alike 'python: os' "$PYTHON" -c 'import os, glob, pathlib
+print(sorted(os.listdir(".")), sorted(e.name for e in os.scandir(".")))
+for d, ds, fs in os.walk("."): print(d, sorted(ds), sorted(fs))
+for p in (".env", "secret", "secret/f", "xenv", "link", ".env.example"):
+    print(p, os.path.exists(p), os.path.lexists(p), os.path.isfile(p), os.path.isdir(p), os.access(p, os.R_OK))
+print(sorted(glob.glob("**", recursive=True)), sorted(map(str, pathlib.Path(".").rglob(".env*"))))
+d = os.open(".", os.O_RDONLY)
+print(sorted(os.listdir(d)))
+for f in (lambda: os.stat(".env", dir_fd=d), lambda: os.open("secret/f", os.O_RDONLY, dir_fd=d),
+          lambda: os.readlink(".env", dir_fd=d), lambda: open(".env"), lambda: os.listdir("secret"),
+          lambda: os.chdir("secret"), lambda: os.statvfs("secret"), lambda: os.truncate(".env", 0),
+          lambda: os.remove(".env"), lambda: os.rmdir("secret/in"), lambda: os.rename(".env", "y"),
+          lambda: os.link(".env", "y"), lambda: os.link("secret/f", "f2"), lambda: os.execv("secret/prog", ["x"])):
+    try: print(f())
+    except OSError as e: print(e)'
+alike 'node: fs' node -e 'const fs = require("fs"); const show = (f) => { try { console.log(f()) } catch (e) { console.log(e.code) } };
+for (const p of [".env", "secret", "xenv", "secret/f"]) {
+	console.log(p, fs.existsSync(p)); show(() => fs.statSync(p).size); show(() => fs.readFileSync(p, "utf8"));
+	show(() => fs.realpathSync(p)); show(() => fs.accessSync(p)) }
+console.log(fs.readdirSync(".").sort(), fs.readdirSync(".", {withFileTypes: true}).map(e => e.name).sort());
+console.log(fs.readdirSync(".", {recursive: true}).sort())'
+alike 'cp -r' bash -c 'cp -r sub deep secrets "$TMPDIR"/ && cp -r secret .env "$TMPDIR"; cd "$TMPDIR" && find sub deep secrets | sort; rm -r sub deep secrets'
+alike 'tar' bash -c 'tar cf - --exclude=fifo --exclude=nosearch --exclude=noread . 2>/dev/null | tar tf - | sort'
+alike 'mv' bash -c 'mv sub/xenv sub/y && mv sub/y sub/xenv && cat sub/xenv'
+for side in with without; do
+	(cd "$side/ws" && git init -q . && printf 'no*\nfifo\n' >.git/info/exclude) || exit
+done
+alike 'git status' bash -c 'HOME=$TMPDIR git status --porcelain -uall | grep -v warning'
+rm -rf with/ws/.git without/ws/.git
+sums | cmp -s - "$DIR/sums"
+result $? 'all is as it was'
+
+# -- nothing is made where something hidden is or could be
+made() # NAME COMMAND
+{
+	local option
+
+	for option in '' --no-shim; do
+		cd with/ws && inside ${option:+"$option"} -- bash -c "$2" && cd ../.. || exit
+		[ "$STATUS" -ne 0 ] && grep -q 'No such file or directory' "$DIR/err"
+		result $? "$1 $option: is refused as if its folder were missing"
+	done
+}
+for name in .env secret secret/new secret/.env none/.env sub/.env deep/.env; do
+	made "to write $name" "echo x >$name"
+	made "mkdir $name" "mkdir $name"
+	made "ln -s $name" "ln -s xenv $name"
+	made "ln $name" "ln xenv $name"
+	made "mv to $name" "mv xenv $name"
+	made "mv a folder to $name" "mv -T secrets $name"
+	made "mkfifo $name" "mkfifo $name"
+	made "rm $name" "rm $name"
+done
+made 'to exchange' "$PYTHON"' -c "import ctypes, os; l = ctypes.CDLL(None, use_errno=True)
+if l.renameat2(-100, b\"xenv\", -100, b\".env\", 2): raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))"'
+made 'O_EXCL' "$PYTHON"' -c "import os; os.open(\".env\", os.O_CREAT | os.O_EXCL | os.O_RDWR)"'
+made 'a socket' "$PYTHON"' -c "import socket; socket.socket(socket.AF_UNIX).bind(\".env\")"'
+made 'a link to it' 'ln -s .env l2; cat l2; s=$?; rm l2; exit $s'
+made 'a way through it' 'ln -s secret/../xenv l2; cat l2; s=$?; rm l2; exit $s'
+made 'by a link of its folder' 'ln -s "$PWD" l2; cat l2/.env; s=$?; rm l2; exit $s'
+inside --workdir=with/ws -- bash -c 'echo a >.env.local && echo b >env && mkdir .environment && mv env .envx && rm -r .env.local .environment .envx'
+exits 0 'what is beside it can be made'
+says err '' 'in silence'
+inside --workdir=with/ws -- bash -c 'mv deep deep2 && cat deep2/in/.env; mv deep2 deep'
+hasnt out TOPSECRET 'a folder that is moved takes along what is hidden in it'
+inside --workdir=with/ws -- bash -c 'mv with/ws x 2>/dev/null; rm -rf sub 2>/dev/null; test -e sub'
+exits 0 'a folder with something hidden in it is not removed'
+mkdir -p with/ws/sub
+file with/ws/sub/xenv 'seen, too\n'
+sums | cmp -s - "$DIR/sums"
+result $? 'all is as it was'
+
+# -- who exchanges the path meanwhile
+size=12345
+{ echo TOPSECRET && head -c $((size - 10)) /dev/zero; } >with/ws/.env
+cp with/ws/.env with/ws/secret/f
+mkdir with/ws/secrex
+file with/ws/secrex/f 'seen\n'
+file with/ws/secrex/seen ''
+file with/ws/xenv 'seen\n'
+for kind in '' -static; do
+	cd with/ws && inside -- "$HERE/bin/race$kind" ./xenv ./.env $size
+	exits 0 "bin/race$kind: 20,000 races for a file are lost"
+	inside -- "$HERE/bin/race$kind" secrex secret $size
+	exits 0 "bin/race$kind: 20,000 races for a folder are lost"
+	cd ../.. || exit
+done
+rm -r with/ws/secrex
+file with/ws/.env 'TOPSECRET 1\n'
+file with/ws/secret/f 'TOPSECRET 4\n'
+
+# -- listings: exactly the others, whatever fits
+mkdir with/ws/many
+(cd with/ws/many && seq -f 'n%.0f' 1 9000 | xargs touch && seq -f 'd%.0f' 1 500 | xargs mkdir &&
+	for i in $(seq 1 500); do echo "d$i/.env"; done | xargs touch && touch .env && seq -f 's%.0f' 1 500 | xargs touch)
+sed -i 's,^hide.*,&\, with/ws/many/s*,' policy.ini
+{ echo . && echo .. && seq -f 'n%.0f' 1 9000 && seq -f 'd%.0f' 1 500; } | sort >"$DIR/expected"
+for kind in '' -static; do
+	for size in 40 64 280 1024 4096 32768 1048576; do
+		inside -- "$HERE/bin/lists$kind" many "$size"
+		grep -v '^!' "$DIR/out" | sort | cmp -s - "$DIR/expected"
+		result $? "lists$kind: 10,000 entries by $size bytes are exactly the others"
+		[ "$(grep '^!' "$DIR/out" | tr '\n' ' ')" = '!EFAULT !1 !-1 !-1 ' ]
+		result $? 'and errors are as ever'
+	done
+	inside -- "$HERE/bin/lists$kind" many 16
+	has out '!EINVAL' "lists$kind: what does not fit is said"
+	inside -- "$HERE/bin/lists$kind" many/d7 4096
+	[ "$(grep -v '^!' "$DIR/out" | sort | tr '\n' ' ')" = '. .. ' ]
+	result $? "lists$kind: a folder where all is hidden is empty"
+done
+rm -rf with/ws/many
+sed -i 's/, with.ws.many.*//' policy.ini
+
+# -- what is said of it
+cd with/ws || exit
+launch -q -p ../../policy.ini -- cat .env
+says err 'cat: .env: No such file or directory' '-q: nothing is said'
+launch -p ../../policy.ini -- cat .env
+has err '1 × read hidden' 'the summary has it'
+hasnt err 'path is hidden' 'and nothing else'
+launch -v -p ../../policy.ini -- cat .env
+has err "sbx: Cannot read '.env' ($HERE/with/ws/.env): path is hidden." '-v says it'
+has err 'policy.ini:7 hide = with/**/.env' 'and by which rule'
+launch -q -p ../../policy.ini --log="$DIR/log" -- bash -c 'test -e .env; test -e none/.env; test -e a.env'
+[ "$(grep -c '"code":"hidden"' "$DIR/log")" -eq 1 ]
+result $? 'the log has what is there, and not what is not'
+grep -q '"errno":"ENOENT"' "$DIR/log"
+result $? 'with its errno'
+launch -p ../../policy.ini -- bash -c 'test -e none/.env; test -e sub/none'
+says err '' 'a probe of what does not exist says nothing'
+cd ../.. || exit
+launch --dry-run -p policy.ini -- true
+has out 'hidden names' '--dry-run says what it costs'
+launch --dry-run --workspace=with/ws -- true
+hasnt out 'hidden names' 'and does not where nothing is hidden'
+
+# -- options, and what cannot be held
+launch -q --workspace=with/ws --hide=with/ws/sub -- ls . sub
+has err "cannot access 'sub': No such file" '--hide hides'
+has out secrets 'and nothing else'
+launch -q --workspace=with/ws --hide=with/ws/none -- mkdir none none2
+has err "'none': No such file" 'also what does not exist yet'
+rmdir with/ws/none2
+result $? 'and what is beside it can be made'
+file nested.ini "[sandbox]\ninclude = bash\nworkspace = ./with/ws\n[paths]\nexec = $SBX_BUILD\n"
+launch -q -p nested.ini -- "$LAUNCH" -q --include=bash --workspace=. --hide=./sub -- true
+exits 125 'inside another sandbox it is refused'
+has err "'hide = ./sub' cannot be enforced: names are hidden by the supervisor" 'and why'
+
+# -- hidden in hidden, and shown again
+file policy2.ini '[sandbox]
+include = bash
+workspace = ./with/ws
+
+[paths]
+hide = ./with/ws/secret, ./with/ws/secret/in
+read = ./with/ws/secret/in/g
+'
+launch -q -p policy2.ini --workdir=with/ws -- bash -c 'cat secret/in/g; cat secret/f; ls secret; ls secret/in; stat -c %s secret/in/g; stat secret/in'
+says out "$(printf 'TOPSECRET 5\n12')" 'what a deeper rule gives back can be used by its name'
+find with -ls | awk '{print $3, $5, $6, $NF}' >"$DIR/after"
+awk '{print $3, $5, $6, $NF}' "$DIR/before" | sort >"$DIR/was"
+[ "$(awk '{print $NF}' "$DIR/was" | sort)" = "$(awk '{print $NF}' "$DIR/after" | sort)" ]
+result $? 'nothing was left behind, and nothing is gone'
+
+finish
