@@ -278,6 +278,9 @@ int launch_broker_pin_seen(const struct brokered *call, int dir, const char *pat
 	if (!has_dots(path) && launch_target_whole(call->thread, dir, path, whole) == 0 &&
 	    is_for_all(whole))
 		fd = launch_target_plain(whole, flags);
+	/* No link on the way up to what is missing, or that were said instead. */
+	if (fd == -ENOENT)
+		return fd;
 	if (fd < 0) {
 		*hidden = launch_broker_hides_way(call, dir, path, !(flags & O_NOFOLLOW));
 		fd = *hidden ? -ENOENT : launch_target_look(call->thread, dir, path, flags);

@@ -532,6 +532,10 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 		note(notes, &count, "metadata",
 		     "the supervisor: modes, owners and times of files change where they may be "
 		     "written");
+	if (launch->wishes.hides)
+		note(notes, &count, "hidden names",
+		     "the supervisor is asked at every look at a file (stat, access, readlink, "
+		     "listings, chdir) and every open: some 20 times as long, 20 us each");
 	note(notes, &count, "system calls", "seccomp: an allow-list");
 	(void)snprintf(text, sizeof(text), "the supervisor for every program; %s%s",
 		       launch->shimless ? "without the shim, all calls by path are asked about: "

@@ -157,7 +157,6 @@ has err 'file_size: above the hard limit of this session (ulimit -Hf)' 'and it i
 result $? 'and nothing was started'
 
 # What no layer holds is never left out in silence.
-with 125 "'hide = ./x' cannot be enforced" 'names are not hidden' --hide=./x
 with 125 "'connect = example.org:443' cannot be enforced: no layer decides by destination yet" \
 	'a destination' --allow-connect=example.org:443
 with 125 "'isolate' in [sandbox] cannot be enforced" 'isolate = full' --isolate=full

@@ -43,6 +43,8 @@ struct pair {
 static struct pair *pair; /* that is tested */
 static bool metadata, memfd; /* are somebody's to perform */
 
+static bool hides; /* something, whatever the policy says: that is found out later */
+
 static void make_pair(const char *what, const char *policy)
 {
 	struct sbx_policy *loaded = load_text(policy);
@@ -54,6 +56,7 @@ static void make_pair(const char *what, const char *policy)
 	sbx_free(loaded);
 	pair->wishes.metadata = metadata;
 	pair->wishes.memfd = memfd;
+	pair->wishes.hides = hides;
 	memset(&pair->asking, 0xff, sizeof(pair->asking));
 	if (launch_filter_build_notify(&pair->wishes, &pair->asking) < 0)
 		BAIL_OUT("%s: no notify filter", what);
@@ -122,17 +125,45 @@ static const struct {
 	{ "connect", -1, true },   { "bind", -1, true },
 };
 
+/* By hand: who only looks, which is asked about where something is hidden. */
+static const char *const looks[] = {
+	"stat",	     "lstat",	   "newfstatat",       "statx",	     "access",
+	"faccessat", "faccessat2", "readlink",	       "readlinkat", "statfs",
+	"chdir",     "getdents64", "inotify_add_watch"
+};
+
+static bool is_look(const struct launch_call *call)
+{
+	for (size_t i = 0; i < COUNT(looks); i++)
+		if (!strcmp(looks[i], call->name))
+			return pair->wishes.hides;
+	return false;
+}
+
+/* What is not there at all then, or 0. */
+static uint32_t is_gone(const struct launch_call *call, bool allowed)
+{
+	if (!pair->wishes.hides)
+		return 0;
+	if (!strcmp(call->name, "getdents"))
+		return SECCOMP_RET_ERRNO | ENOSYS;
+	return allowed && !strcmp(call->name, "name_to_handle_at") ? SECCOMP_RET_ERRNO | EOPNOTSUPP
+								   : 0;
+}
+
 /* Whether a call that nobody vouches for is asked about, from code outside of the quiet zone. */
 static bool is_governed(const struct launch_call *call, const uint64_t args[6])
 {
 	for (size_t i = 0; i < COUNT(governed); i++) {
 		if (strcmp(governed[i].name, call->name) != 0)
 			continue;
+		if (pair->wishes.hides)
+			return true;
 		if (governed[i].network && !pair->wishes.asks_network)
 			return false;
 		return governed[i].flags < 0 || !(args[governed[i].flags] & O_PATH);
 	}
-	return false;
+	return is_look(call);
 }
 
 /* By hand: what nobody decides but the supervisor, where there is one. */
@@ -176,6 +207,8 @@ static void try_call(size_t index, const uint64_t args[6])
 		expected = ASKED;
 	else if (is_bad_socket(call, args))
 		expected = REFUSED;
+	else if (is_gone(call, allowed))
+		expected = is_gone(call, allowed);
 	tried++;
 	if (got != expected) {
 		complain(call, args, "not what its row says", got);
@@ -470,6 +503,9 @@ static size_t try_words(size_t row, uint64_t flags)
 		}
 		if (governed[row].network && !pair->wishes.asks_network)
 			passes = true;
+		/* No voucher, zone or flag is worth anything. */
+		if (pair->wishes.hides)
+			passes = false;
 		bad += ask_from(place, number, args) != (passes ? ALLOWED : ASKED);
 	}
 	return bad;
@@ -500,6 +536,10 @@ static void test_governed(const char *what)
 		rows += launch_call_path((enum launch_call_index)i)->act != SBX_ACT_NOTHING &&
 			!launch_call_is_unheld((enum launch_call_index)i);
 	cmp_ok(rows, "==", COUNT(governed), "%s: there are so many calls of paths", what);
+	rows = 0;
+	for (size_t i = 0; i < count; i++)
+		rows += launch_call_look((enum launch_call_index)i)->act != LOOK_NOTHING;
+	cmp_ok(rows, "==", COUNT(looks), "%s: and so many that look", what);
 	for (size_t row = 0; row < COUNT(governed); row++) {
 		size_t bad = 0;
 
@@ -605,6 +645,13 @@ int main(void)
 	metadata = false;
 	test_pair("files in memory alone", ALONE);
 	test_unheld("files in memory alone");
+	hides = true;
+	test_pair("something is hidden", ALONE);
+	test_governed("something is hidden");
+	test_pair("hidden, and full network", ALONE "[network]\nmode = full\n");
+	test_governed("hidden, and full network");
+	test_pair("hidden, and all allowed", wish_all(true, false));
+	test_pair("hidden, and all denied", wish_all(false, true));
 	free(pair);
 	done_testing();
 }
