@@ -44,6 +44,15 @@ enum launch_served launch_broker_left(const struct brokered *call, int error)
 	return launch_broker_done(call, -error);
 }
 
+enum launch_served launch_broker_unfound(const struct brokered *call, int failed)
+{
+	const struct launch_covers *covers = call->judge->covers;
+
+	if (failed == -EACCES && call->broker->landlock && covers && covers->count)
+		return SERVED_LEFT;
+	return launch_broker_done(call, failed);
+}
+
 int launch_broker_path(const struct brokered *call, int8_t arg, char out[PATH_MAX])
 {
 	int len = launch_target_string(call->thread, call->args[arg], out);

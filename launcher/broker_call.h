@@ -29,6 +29,11 @@ struct entry {
 /* What is left to the kernel, or failed: results of the parts below. */
 enum launch_served launch_broker_done(const struct brokered *call, int64_t result);
 enum launch_served launch_broker_left(const struct brokered *call, int error);
+/*
+ * What is asked for could not be pinned. Where that may be for a mask, the judge finds the words, and
+ * the kernel refuses it: only for calls that Landlock decides.
+ */
+enum launch_served launch_broker_unfound(const struct brokered *call, int failed);
 
 /*
  * Copies the path argument 'arg' into 'out'; 0, or a negative errno. The empty path is none.

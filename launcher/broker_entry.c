@@ -62,7 +62,7 @@ static bool find(const struct brokered *call, int8_t dir, int8_t arg, struct ent
 		return true;
 	/* Without a name in the end the kernel says what it says before it asks anybody. */
 	*served = failed == -ELOOP || failed == -EINVAL ? launch_broker_left(call, -failed)
-							: launch_broker_done(call, failed);
+							: launch_broker_unfound(call, failed);
 	return false;
 }
 
@@ -302,7 +302,7 @@ enum launch_served launch_broker_link(struct brokered *call)
 	if (fd == -ELOOP)
 		return launch_broker_left(call, ELOOP);
 	if (fd < 0)
-		return launch_broker_done(call, fd);
+		return launch_broker_unfound(call, fd);
 	if (find(call, call->ask->to_dir, call->ask->to_path, &to, &served))
 		served = link_pinned(call, fd, &to);
 	launch_entry_close(&to);

@@ -235,7 +235,7 @@ static int make(struct opening *opening, enum launch_served *served)
 	if (failed == -ELOOP || failed == -EINVAL)
 		*served = leave(opening, failed == -EINVAL ? EISDIR : -failed);
 	else if (failed)
-		*served = launch_broker_done(opening->call, failed);
+		*served = launch_broker_unfound(opening->call, failed);
 	else if (followed < 0)
 		*served = launch_broker_done(opening->call, followed);
 	else if (followed && entry.slashed)
@@ -263,7 +263,7 @@ static int find(struct opening *opening, enum launch_served *served)
 	if (failed == -ELOOP)
 		*served = open_nameless(opening, fd);
 	else if (failed < 0)
-		*served = launch_broker_done(opening->call, failed);
+		*served = launch_broker_unfound(opening->call, failed);
 	else if (exclusive)
 		*served = launch_broker_done(opening->call, -EEXIST);
 	else if (opening->flags & TMPFILE)

@@ -16,6 +16,7 @@
 #include "repos.h"
 #include "target.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
@@ -44,6 +45,37 @@ static int dir_of(const struct call *call, int8_t arg)
 	return arg < 0 ? AT_FDCWD : (int)call->args[arg];
 }
 
+static bool is_masked(const struct launch_judge *judge, const char *path)
+{
+	return judge->covers && launch_covers_over(judge->covers, path);
+}
+
+/*
+ * What a path leads to below a masked folder, which nobody can look into: by its names alone, as if a
+ * file were there, or where something is to be made, nothing but its folder.
+ */
+static bool find_masked(const struct launch_judge *judge, int dir, const char *path,
+			unsigned int flags, struct sbx_resolved *at)
+{
+	if (!judge->covers || !judge->covers->count ||
+	    launch_target_find(judge->thread, dir, path,
+			       flags | SBX_RESOLVE_MISSING | SBX_RESOLVE_UNSEEN, 0, at) < 0 ||
+	    !at->unseen || at->len < 2 || !is_masked(judge, at->path))
+		return false;
+	at->existing = flags & SBX_RESOLVE_MISSING ? (size_t)(strrchr(at->path + 1, '/') - at->path)
+						   : at->len;
+	at->mode = flags & SBX_RESOLVE_MISSING ? 0 : S_IFREG;
+	return true;
+}
+
+static bool find_at(const struct launch_judge *judge, int dir, const char *path, unsigned int flags,
+		    uint64_t how, struct sbx_resolved *at)
+{
+	int failed = launch_target_find(judge->thread, dir, path, flags, how, at);
+
+	return !failed || (failed == -EACCES && !how && find_masked(judge, dir, path, flags, at));
+}
+
 /* Where the call's path leads; false: there is nothing to judge. */
 static bool find(const struct call *call, unsigned int flags, uint64_t how)
 {
@@ -51,8 +83,7 @@ static bool find(const struct call *call, unsigned int flags, uint64_t how)
 	const struct sbx_path_call *ask = call->ask;
 
 	return launch_target_string(judge->thread, call->args[ask->path], judge->given) >= 0 &&
-	       launch_target_find(judge->thread, dir_of(call, ask->dir), judge->given, flags, how,
-				  &judge->at) == 0 &&
+	       find_at(judge, dir_of(call, ask->dir), judge->given, flags, how, &judge->at) &&
 	       !judge->at.pinned;
 }
 
@@ -62,8 +93,8 @@ static bool find_to(const struct call *call)
 	const struct sbx_path_call *ask = call->ask;
 
 	return launch_target_string(judge->thread, call->args[ask->to_path], judge->given_to) > 0 &&
-	       launch_target_find(judge->thread, dir_of(call, ask->to_dir), judge->given_to,
-				  SBX_RESOLVE_MISSING | SBX_RESOLVE_NOFOLLOW, 0, &judge->to) == 0;
+	       find_at(judge, dir_of(call, ask->to_dir), judge->given_to,
+		       SBX_RESOLVE_MISSING | SBX_RESOLVE_NOFOLLOW, 0, &judge->to);
 }
 
 static bool is_missing(const struct sbx_resolved *at)
@@ -90,13 +121,18 @@ static bool is_no_name(const char *path)
 	       (end - start == 2 && !memcmp(path + start, "..", 2));
 }
 
-/* Whether ordinary permissions, and the mount, would have it: as our own user, who is the program's. */
-static bool may(const char *path, int mode)
+/*
+ * Whether ordinary permissions, and the mount, would have it: as our own user, who is the program's.
+ * Where a mask stands, they are ours, and what is behind it cannot be asked any more.
+ */
+static bool may(const struct launch_judge *judge, const char *path, int mode)
 {
+	if (is_masked(judge, path))
+		return true;
 	return faccessat(AT_FDCWD, path, mode, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static bool may_change_folder(const char *path)
+static bool may_change_folder(const struct launch_judge *judge, const char *path)
 {
 	char folder[PATH_MAX];
 	size_t len = strlen(path);
@@ -105,25 +141,28 @@ static bool may_change_folder(const char *path)
 		;
 	memcpy(folder, path, len);
 	folder[len] = '\0';
-	return may(len ? folder : "/", W_OK | X_OK);
+	return may(judge, len ? folder : "/", W_OK | X_OK);
 }
 
-static bool may_without_us(const struct sbx_request *request)
+static bool may_without_us(const struct launch_judge *judge)
 {
+	const struct sbx_request *request = &judge->request;
+
 	switch (request->op) {
 	case SBX_OP_READ:
 	case SBX_OP_LIST:
-		return may(request->path, R_OK);
+		return may(judge, request->path, R_OK);
 	case SBX_OP_WRITE:
-		return may(request->path, W_OK);
+		return may(judge, request->path, W_OK);
 	case SBX_OP_EXEC:
-		return may(request->path, X_OK);
+		return may(judge, request->path, X_OK);
 	case SBX_OP_CREATE:
 	case SBX_OP_DELETE:
 	case SBX_OP_BIND:
-		return may_change_folder(request->path);
+		return may_change_folder(judge, request->path);
 	case SBX_OP_RENAME:
-		return may_change_folder(request->path) && may_change_folder(request->to);
+		return may_change_folder(judge, request->path) &&
+		       may_change_folder(judge, request->to);
 	default:
 		return true;
 	}
@@ -166,9 +205,8 @@ static int judge_request(struct launch_judge *judge)
 {
 	if (judge->request.op == SBX_OP_READ && !strcmp(judge->request.path, judge->own))
 		return 0;
-	return refuses(judge) && may_without_us(&judge->request) && !kernel_lets(judge)
-		       ? judge->verdict.error
-		       : 0;
+	return refuses(judge) && may_without_us(judge) && !kernel_lets(judge) ? judge->verdict.error
+									      : 0;
 }
 
 static int judge_path(struct launch_judge *judge, enum sbx_op op)
@@ -359,6 +397,8 @@ static bool is_across(const struct launch_judge *judge)
 {
 	const char *at = judge->at.path, *to = judge->to.path;
 
+	if (is_masked(judge, at) || is_masked(judge, to))
+		return false;
 	return mount_of(at, (size_t)(strrchr(at, '/') - at)) !=
 	       mount_of(to, (size_t)(strrchr(to, '/') - to));
 }
@@ -408,7 +448,7 @@ static int judge_link(const struct call *call)
 	}
 	judge->at = from;
 	ask_move(judge);
-	if (!refuses(judge) || !may_change_folder(judge->to.path))
+	if (!refuses(judge) || !may_change_folder(judge, judge->to.path))
 		return 0;
 	sbx_refuse(&judge->verdict, SBX_CODE_REFER, SBX_NONE);
 	return judge->verdict.error;
@@ -450,7 +490,7 @@ static int judge_exec(const struct call *call)
 		if (!S_ISREG(judge->at.mode))
 			return 0;
 		refused = judge_path(judge, SBX_OP_EXEC);
-		if (!refused && judge->verdict.allowed && may(judge->at.path, X_OK))
+		if (!refused && judge->verdict.allowed && may(judge, judge->at.path, X_OK))
 			refused = judge_exec_held(judge);
 		if (refused)
 			return refused;

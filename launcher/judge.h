@@ -7,6 +7,7 @@
 #define SBX_LAUNCH_JUDGE_H
 
 #include "calls.h"
+#include "cover.h"
 #include "words.h"
 
 #include <linux/seccomp.h>
@@ -16,6 +17,7 @@ struct launch_judge {
 	const struct sbx_image *image;
 	const char *own; /* the run's own file: readable, although no rule names it */
 	const struct launch_broker *broker; /* who holds what Landlock does not; NULL: nobody */
+	const struct launch_covers *covers; /* what mounts stand over; NULL: none */
 	pid_t thread; /* that calls */
 	struct sbx_report report; /* of the last refusal; points into this struct */
 	struct sbx_request request;

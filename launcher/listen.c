@@ -291,6 +291,15 @@ static bool is_valid(const struct launch_listen *listen, uint64_t id)
 	return ioctl(listen->with.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
+/* Of what is left to the kernel, a mask refuses what is behind it. */
+static const char *name_layer(const struct launch_judge *judge, const char *layer)
+{
+	bool masked = judge->covers && judge->request.path &&
+		      launch_covers_over(judge->covers, judge->request.path);
+
+	return masked && !strcmp(layer, "landlock") ? "mask" : layer;
+}
+
 /* What the judge has recorded. Leaves no trace where it is known too late: who asked has died. */
 static void say(struct launch_listen *listen, const struct launch_judge *judge,
 		const struct seccomp_notif *asked, const char *layer)
@@ -300,7 +309,8 @@ static void say(struct launch_listen *listen, const struct launch_judge *judge,
 	launch_who_fill(&who, (pid_t)asked->pid);
 	(void)pthread_mutex_lock(listen->with.lock);
 	if (is_valid(listen, asked->id))
-		launch_report_denial(listen->with.report, &judge->report, &who, layer);
+		launch_report_denial(listen->with.report, &judge->report, &who,
+				     name_layer(judge, layer));
 	(void)pthread_mutex_unlock(listen->with.lock);
 }
 
@@ -439,6 +449,7 @@ static struct launch_judge make_judge(const struct launch_listen *listen)
 {
 	return (struct launch_judge){ .image = listen->with.image,
 				      .own = listen->with.own,
+				      .covers = listen->with.covers,
 				      .broker = listen->broker.repos ? &listen->broker : NULL };
 }
 

@@ -34,6 +34,7 @@ struct launch_listen_setup {
 	const char *own; /* of struct launch_judge */
 	const struct launch_wishes *wishes;
 	const struct launch_hold *hold; /* NULL: nothing is brokered */
+	const struct launch_covers *covers; /* of struct launch_judge */
 	bool landlock; /* stands behind the broker */
 	uint64_t file_size; /* of struct launch_broker */
 	uint64_t limit; /* of tasks; 0: none */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* From which on Landlock has them. */
@@ -225,6 +226,57 @@ static int check_hidden(const struct launch *launch, struct launch_error *error)
 			   error);
 }
 
+static bool is_folder(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A folder that somebody else opened is one without masks: from there on, none stands in the way. */
+static bool inherits_folder(const struct launch *launch)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (is_folder(fd))
+			return true;
+	for (size_t i = 0; i < launch->options.keep_count; i++)
+		if (is_folder(launch->options.keep_fds[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Finds what can be masked and mounts it at once: what is then held is no guess. Where there can be no
+ * mounts the rules are the broker's.
+ */
+static int plan_masks(struct launch *launch, struct launch_error *error)
+{
+	const char *log =
+		sbx_str(launch->image, sbx_setting(launch->image, SBX_KEY_errors_log)->text);
+	char cwd[PATH_MAX], run[64];
+	const char *keep[] = { run, launch->place.base, NULL, NULL, NULL };
+	size_t kept = 2;
+	int failed;
+
+	if (value_of(launch, SBX_KEY_sandbox_isolate) == ISOLATE_NONE || inherits_folder(launch))
+		return 0;
+	/* Where the run's file will be. */
+	(void)snprintf(run, sizeof(run), "/dev/shm/sbx-%u/run", (unsigned int)geteuid());
+	if (*log)
+		keep[kept++] = log;
+	if (getcwd(cwd, sizeof(cwd)))
+		keep[kept] = cwd;
+	failed = launch_covers_find(launch->image, launch->user.uid, keep, &launch->covers, error);
+	if (failed < 0 || !launch->covers.count)
+		return failed;
+	if ((failed = launch_space_mounts(&launch->user, &launch->space, error)) < 0)
+		return failed;
+	if (launch->space.mounts)
+		return launch_covers_mount(&launch->covers, error);
+	launch_covers_drop(&launch->covers);
+	return 0;
+}
+
 /* Who holds which paths. */
 static int plan_paths(struct launch *launch, bool landlock, struct launch_error *error)
 {
@@ -238,7 +290,10 @@ static int plan_paths(struct launch *launch, bool landlock, struct launch_error 
 		return failed < 0 ? failed : check_locks(launch, error);
 	}
 	launch->wishes.hides = hiding_rule(launch->image) != SBX_NONE;
-	failed = launch_hold_make(launch->image, landlock, NULL, &launch->hold, error);
+	if (landlock && (failed = plan_masks(launch, error)) < 0)
+		return failed;
+	failed = launch_hold_make(launch->image, landlock, launch->covers.held, &launch->hold,
+				  error);
 	launch->wishes.umasks = launch->hold.brokered & HOLD_CHANGE;
 	launch->wishes.metadata = true;
 	/* Landlock has no word for a file in memory: it could be executed wherever anything could. */
@@ -505,6 +560,33 @@ static void note_places(const struct launch *launch, struct note *notes, size_t 
 	}
 }
 
+static void note_masks(const struct launch *launch, struct note *notes, size_t *count)
+{
+	const struct launch_covers *covers = &launch->covers;
+	size_t made = 0, len;
+	char text[400] = "";
+
+	for (size_t i = 0; i < covers->count; i++)
+		made += covers->list[i].made;
+	if (made)
+		(void)snprintf(text, sizeof(text), "mounts over %zu place%s", made,
+			       made == 1 ? "" : "s");
+	len = strlen(text);
+	if (covers->lacking)
+		(void)snprintf(text + len, sizeof(text) - len,
+			       "%sthe broker holds what could be masked: %s", len ? "; " : "",
+			       launch->space.lacks[0] ? launch->space.lacks
+						      : "it cannot be mounted over");
+	len = strlen(text);
+	if (covers->seen)
+		(void)snprintf(text + len, sizeof(text) - len,
+			       "%s%zu entries looked at for patterns in %u ms%s", len ? "; " : "",
+			       covers->seen, (unsigned int)covers->ms,
+			       covers->cut ? ", not all: patterns are the broker's" : "");
+	if (text[0])
+		note(notes, count, "masks", text);
+}
+
 static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 {
 	static const char *const modes[] = { "none: TCP connect and listen by Landlock; UDP, UNIX "
@@ -528,6 +610,7 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 			       rules);
 	note(notes, &count, "paths", text);
 	note_places(launch, notes, &count);
+	note_masks(launch, notes, &count);
 	if (launch->brokers)
 		note(notes, &count, "metadata",
 		     "the supervisor: modes, owners and times of files change where they may be "

@@ -19,8 +19,10 @@
 #include "landlock.h"
 #include "limit.h"
 #include "listen.h"
+#include "cover.h"
 #include "options.h"
 #include "private.h"
+#include "space.h"
 #include "user.h"
 
 #include <signal.h>
@@ -36,6 +38,8 @@ struct launch {
 	struct launch_private place;
 	struct launch_landlock landlock;
 	struct launch_hold hold; /* empty when nobody can be asked */
+	struct launch_space space;
+	struct launch_covers covers; /* that stand in it */
 	bool brokers; /* somebody will be there to be asked, and holds what Landlock cannot */
 	int abi; /* of Landlock; 0: not enforced */
 	bool enforced; /* false: [sandbox] enforce = none */

@@ -40,6 +40,7 @@ enum source {
 	FROM_LIFELINE,
 	FROM_STATUS,
 	FROM_LISTENER,
+	FROM_MOUNTS,
 	FROM_STDOUT,
 	FROM_STDERR,
 	SOURCES
@@ -269,6 +270,7 @@ static void program_listens(struct supervisor *super, int listener)
 						   .own = launch->place.image,
 						   .wishes = &launch->wishes,
 						   .hold = launch->brokers ? &launch->hold : NULL,
+						   .covers = &launch->covers,
 						   .landlock = launch->abi > 0,
 						   .file_size = launch->limits.file_size,
 						   .limit = launch->limits.processes,
@@ -391,6 +393,21 @@ static void take_questions(struct supervisor *super)
 		from->fd = -1;
 }
 
+/* What a rule takes away lies open: nothing but to end it is left. */
+static void take_mounts(struct supervisor *super)
+{
+	const char *gone = launch_covers_gone(&super->launch->covers);
+
+	if (!gone || super->phase == PHASE_OVER)
+		return;
+	launch_complain("'%s' was removed or replaced by somebody outside, and the mask over it "
+			"went with it: the run was ended",
+			gone);
+	super->failed = EXIT_LAUNCH;
+	super->ready[FROM_MOUNTS].fd = -1;
+	super->phase = PHASE_OVER;
+}
+
 static void serve(struct supervisor *super)
 {
 	const struct pollfd *ready = super->ready;
@@ -403,6 +420,8 @@ static void serve(struct supervisor *super)
 		take_signals(super);
 	if (ready[FROM_LISTENER].revents)
 		take_questions(super);
+	if (ready[FROM_MOUNTS].revents)
+		take_mounts(super);
 	for (int i = 0; i < 2; i++)
 		if (ready[FROM_STDOUT + i].revents)
 			take_stream(super, i);
@@ -575,6 +594,8 @@ void launch_supervise(struct launch *launch, int lifeline, int tell)
 	prepare(&super);
 	super.ready[FROM_SIGNALS].fd = open_signals();
 	super.ready[FROM_LIFELINE].fd = lifeline;
+	super.ready[FROM_MOUNTS] =
+		(struct pollfd){ .fd = launch_covers_watch(&launch->covers), .events = POLLPRI };
 	start(&super);
 	loop(&super);
 	reap(&super);
