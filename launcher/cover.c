@@ -9,6 +9,7 @@
  * Must never take a place for masked that is not.
  */
 #include "cover.h"
+#include "space.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,27 +25,9 @@
 /* Where the tmpfs is while masks are copied from it: copies need one that is mounted somewhere. */
 #define STAGE "/proc"
 
-/* The tmpfs, mounted nowhere. */
-static int make_tmpfs(void)
-{
-	int context = fsopen("tmpfs", FSOPEN_CLOEXEC), fd = -1;
-
-	if (context < 0)
-		return -errno;
-	if (fsconfig(context, FSCONFIG_SET_STRING, "size", "64k", 0) == 0 &&
-	    fsconfig(context, FSCONFIG_SET_STRING, "mode", "0700", 0) == 0 &&
-	    fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-		fd = fsmount(context, FSMOUNT_CLOEXEC,
-			     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-	if (fd < 0)
-		fd = -errno;
-	(void)close(context);
-	return fd;
-}
-
 static int fill_tmpfs(int fd)
 {
-	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
+	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC };
 	int file;
 
 	if (mkdirat(fd, "folder", 0) < 0)
@@ -59,7 +42,7 @@ static int fill_tmpfs(int fd)
 /* Its descriptor; it is mounted on the stage from then on. */
 static int open_stage(void)
 {
-	int fd = make_tmpfs(), failed = fd < 0 ? fd : fill_tmpfs(fd);
+	int fd = launch_space_tmpfs(65536, 0700), failed = fd < 0 ? fd : fill_tmpfs(fd);
 
 	if (!failed && move_mount(fd, "", AT_FDCWD, STAGE, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		failed = -errno;
@@ -206,6 +189,19 @@ bool launch_covers_over(const struct launch_covers *covers, const char *path)
 		}
 	}
 	return false;
+}
+
+void launch_covers_moved(struct launch_covers *covers)
+{
+	for (size_t i = 0; i < covers->count; i++) {
+		struct launch_cover *mask = &covers->list[i];
+		int fd = mask->made ? open(mask->path, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+
+		if (fd < 0)
+			continue;
+		(void)take_id(fd, mask);
+		(void)close(fd);
+	}
 }
 
 int launch_covers_watch(const struct launch_covers *covers)

@@ -44,7 +44,7 @@ struct launch_covers {
  * program's. Nothing is mounted yet.
  */
 int launch_covers_find(const struct sbx_image *image, uid_t uid, const char *const *keep,
-		      struct launch_covers *out, struct launch_error *error);
+		       struct launch_covers *out, struct launch_error *error);
 /*
  * Mounts them, in a mount namespace of our own. A rule of which a place cannot be masked is not held
  * any more. Fails where the folder that we are in cannot be entered again.
@@ -62,6 +62,7 @@ bool launch_covers_over(const struct launch_covers *covers, const char *path);
  * mount with it. launch_covers_watch() opens what poll() calls ready (POLLPRI, POLLERR) when one may
  * have, -1 where there is nothing to watch; launch_covers_gone() says which, or NULL.
  */
+void launch_covers_moved(struct launch_covers *covers); /* into a copy of the mount namespace */
 int launch_covers_watch(const struct launch_covers *covers);
 const char *launch_covers_gone(const struct launch_covers *covers);
 

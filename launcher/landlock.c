@@ -454,6 +454,22 @@ int launch_landlock_open(const struct sbx_image *image, const struct launch_hold
 	return result;
 }
 
+void launch_landlock_reopen(struct launch_landlock *landlock, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	for (size_t i = 0; i < landlock->count; i++) {
+		struct launch_spot *spot = &landlock->spots[i];
+
+		if (spot->fd < 0 || strncmp(spot->path, folder, len) != 0 ||
+		    (spot->path[len] && spot->path[len] != '/'))
+			continue;
+		(void)close(spot->fd);
+		/* What is not there any more needs no rule. */
+		spot->fd = open_spot(spot->path);
+	}
+}
+
 void launch_landlock_done(struct launch_landlock *landlock)
 {
 	for (size_t i = 0; i < landlock->count; i++) {

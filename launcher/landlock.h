@@ -57,6 +57,8 @@ struct launch_landlock {
 int launch_landlock_open(const struct sbx_image *image, const struct launch_hold *hold,
 			 const struct launch_place *places, size_t place_count,
 			 struct launch_landlock *out, struct launch_error *error);
+/* What lies below a folder over which something else is mounted by now is opened again. */
+void launch_landlock_reopen(struct launch_landlock *landlock, const char *folder);
 /* In every process that goes on to exec: gives back the limit of open files, too. */
 void launch_landlock_done(struct launch_landlock *landlock);
 

@@ -155,9 +155,7 @@ static const struct {
 	uint64_t fine; /* the value that needs no layer */
 	const char *why;
 } unheld[] = {
-	{ SBX_KEY_sandbox_isolate, 0, "namespaces are not made yet" },
 	{ SBX_KEY_sandbox_complain, 0, "what is refused by the kernel cannot only be reported" },
-	{ SBX_KEY_limits_disk, 0, "it takes a mounted private tmp" },
 };
 
 static int check_settings(const struct launch *launch, struct launch_error *error)
@@ -165,13 +163,47 @@ static int check_settings(const struct launch *launch, struct launch_error *erro
 	for (size_t i = 0; i < sizeof(unheld) / sizeof(unheld[0]); i++) {
 		const struct sbx_setting *setting = sbx_setting(launch->image, unheld[i].key);
 
-		/* isolate = none is what there is. */
-		if (unheld[i].key == SBX_KEY_sandbox_isolate && setting->value == 2)
-			continue;
 		if (setting->is_set && setting->value != unheld[i].fine)
 			return refuse_setting(launch, unheld[i].key, unheld[i].why, error);
 	}
 	return 0;
+}
+
+static bool is_private(const struct launch *launch, enum sbx_key key)
+{
+	return !strcmp(sbx_str(launch->image, sbx_setting(launch->image, key)->text), "private");
+}
+
+/* Why a limit of disk space cannot be held, whatever there is here; NULL: it can. */
+static const char *disk_fault(const struct launch *launch)
+{
+	if (!is_private(launch, SBX_KEY_sandbox_tmp) && !is_private(launch, SBX_KEY_sandbox_home))
+		return "it is about private tmp and home, and neither is private";
+	if (value_of(launch, SBX_KEY_sandbox_isolate) == ISOLATE_NONE)
+		return "it takes a mount, and isolate = none takes no namespace";
+	return NULL;
+}
+
+/* Settings that take namespaces, and cannot do without them. */
+static int plan_space(struct launch *launch, struct launch_error *error)
+{
+	static const char *const needs[] = { "pidns", "pidns_proc", "ipcns" };
+	bool full = value_of(launch, SBX_KEY_sandbox_isolate) == ISOLATE_FULL;
+	bool disk = value_of(launch, SBX_KEY_limits_disk);
+	enum sbx_key key = full ? SBX_KEY_sandbox_isolate : SBX_KEY_limits_disk;
+	int failed;
+
+	if (disk && disk_fault(launch))
+		return refuse_setting(launch, SBX_KEY_limits_disk, disk_fault(launch), error);
+	for (size_t i = 0; full && i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (!launch_has(needs[i]))
+			return refuse_setting(launch, key, launch_has_not(needs[i]), error);
+	if (!full && !disk)
+		return 0;
+	if ((failed = launch_space_mounts(&launch->user, &launch->space, error)) < 0)
+		return failed;
+	launch->space.full = full;
+	return launch->space.mounts ? 0 : refuse_setting(launch, key, launch->space.lacks, error);
 }
 
 static int check_required(const struct launch *launch, struct launch_error *error)
@@ -320,6 +352,7 @@ int launch_plan_make(struct launch *launch, struct launch_error *error)
 				   "this kernel has no Landlock (or something hides it), so the "
 				   "policy's paths cannot be held (sbx-launch --doctor says more)");
 	if ((failed = check_settings(launch, error)) < 0 ||
+	    (failed = plan_space(launch, error)) < 0 ||
 	    (failed = plan_paths(launch, launch->abi > 0, error)) < 0)
 		return failed;
 	launch->wishes.scopes = launch->abi >= ABI_SCOPES;
@@ -587,6 +620,24 @@ static void note_masks(const struct launch *launch, struct note *notes, size_t *
 		note(notes, count, "masks", text);
 }
 
+static void note_space(const struct launch *launch, struct note *notes, size_t *count)
+{
+	uint64_t disk = value_of(launch, SBX_KEY_limits_disk);
+	char text[100], size[32];
+
+	if (launch->space.mounts) {
+		(void)snprintf(text, sizeof(text), "%smounts%s", launch->space.user ? "user, " : "",
+			       launch->space.full ? ", processes, System V IPC, host name" : "");
+		note(notes, count, "namespaces", text);
+	}
+	if (!disk)
+		return;
+	launch_format_size(size, disk);
+	(void)snprintf(text, sizeof(text),
+		       "private tmp and home are in memory, together %s at most", size);
+	note(notes, count, "disk", text);
+}
+
 static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 {
 	static const char *const modes[] = { "none: TCP connect and listen by Landlock; UDP, UNIX "
@@ -611,6 +662,7 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 	note(notes, &count, "paths", text);
 	note_places(launch, notes, &count);
 	note_masks(launch, notes, &count);
+	note_space(launch, notes, &count);
 	if (launch->brokers)
 		note(notes, &count, "metadata",
 		     "the supervisor: modes, owners and times of files change where they may be "

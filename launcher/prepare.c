@@ -232,6 +232,7 @@ static int open_places(struct launch *launch, struct launch_error *error)
 static int make_run(struct launch *launch)
 {
 	struct launch_error error;
+	uint64_t disk;
 
 	if (launch_limits_read(launch->image, &launch->limits, &error) < 0 ||
 	    launch_filter_wishes(launch->image, &launch->wishes, &error) < 0 ||
@@ -243,6 +244,9 @@ static int make_run(struct launch *launch)
 	if (launch->options.dry_run)
 		return 0;
 	(void)launch_private_sweep();
+	disk = launch->enforced ? sbx_setting(launch->image, SBX_KEY_limits_disk)->value : 0;
+	if (disk && launch_private_limit(disk, launch->user.foreign, &launch->place, &error) < 0)
+		return fail(&error, EXIT_LAUNCH);
 	if (launch_private_fill(launch->image, (const char *const *)launch->options.argv,
 				launch->user.uid, launch->user.gid, &launch->place, &error) < 0 ||
 	    build_env(launch, &error) < 0 ||

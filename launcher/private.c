@@ -7,12 +7,14 @@
 #include "private.h"
 #include "base.h"
 #include "registry.h"
+#include "space.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -145,6 +147,48 @@ static int enter_again(bool foreign, struct launch_private *run)
 	}
 	close(run->base_fd);
 	run->base_fd = base.fd;
+	return 0;
+}
+
+/* Mounts it on the very folder that 'run' has; the new descriptor of it, or a negative errno. */
+static int mount_over(const char *path, int tmpfs, const struct launch_private *run)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), failed = 0;
+	struct stat mine, there;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &there) < 0 || fstat(run->base_fd, &mine) < 0 ||
+	    mine.st_dev != there.st_dev || mine.st_ino != there.st_ino)
+		failed = -ESTALE;
+	else if (move_mount(tmpfs, "", fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) <
+		 0)
+		failed = -errno;
+	close(fd);
+	if (failed)
+		return failed;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int launch_private_limit(uint64_t size, bool foreign, struct launch_private *run,
+			 struct launch_error *error)
+{
+	char path[PATH_MAX];
+	int tmpfs = launch_space_tmpfs(size, foreign ? 0711 : 0700), fd = tmpfs;
+
+	memcpy(path, run->tmp, sizeof(path));
+	*strrchr(path, '/') = '\0';
+	if (tmpfs >= 0) {
+		fd = mount_over(path, tmpfs, run);
+		close(tmpfs);
+	}
+	if (fd < 0)
+		return launch_fail(error, -fd,
+				   "'disk' in [limits]: a tmpfs cannot be mounted on '%.512s': %s",
+				   path, strerror(-fd));
+	close(run->base_fd);
+	run->base_fd = fd;
 	return 0;
 }
 

@@ -55,6 +55,12 @@ struct launch_run {
  * but the base. 'foreign' says that the program will be another user.
  */
 int launch_private_make(bool foreign, struct launch_private *out, struct launch_error *error);
+/*
+ * What will be made is in memory, and of so many bytes at most; in a mount namespace of our own, so
+ * that nothing of it is left when that goes.
+ */
+int launch_private_limit(uint64_t size, bool foreign, struct launch_private *run,
+			 struct launch_error *error);
 /* Makes what the policy wants, for the program's user, and the run's file. */
 int launch_private_fill(const struct sbx_image *image, const char *const *argv, uid_t uid,
 			gid_t gid, struct launch_private *run, struct launch_error *error);

@@ -53,6 +53,31 @@ static int confine_launcher(struct launch *launch, struct launch_error *error)
 	return launch_landlock_apply(&launch->landlock, launch->abi, LAYER_LAUNCHER, error);
 }
 
+/* Who needs rights to become another user keeps them yet. */
+static int settle(struct launch *launch, struct launch_error *error)
+{
+	int failed = confine_launcher(launch, error);
+
+	return failed < 0 || launch->user.foreign ? failed : launch_user_drop(0, error);
+}
+
+/* The supervisor that has a /proc of its own makes it, which comes before any layer. */
+static void begin_apart(struct launch *launch)
+{
+	struct launch_error error;
+	int failed = launch_space_begin(&launch->space, &error);
+
+	if (!failed) {
+		launch_covers_moved(&launch->covers);
+		launch_landlock_reopen(&launch->landlock, "/proc");
+		failed = settle(launch, &error);
+	}
+	if (failed) {
+		launch_complain("%s", error.text);
+		_exit(EXIT_LAUNCH);
+	}
+}
+
 /*
  * Stops as the program was stopped, so that the shell sees it; returns when we are continued. Raised
  * before it is unblocked: the terminal's own may be pending still, and both must be one stop.
@@ -143,14 +168,16 @@ int launch_run(struct launch *launch)
 		launch_complain("cannot make a pipe: %s", strerror(errno));
 		return EXIT_LAUNCH;
 	}
-	if (confine_launcher(launch, &error) < 0 ||
-	    (!launch->user.foreign && launch_user_drop(0, &error) < 0)) {
+	if (launch_space_fork(&launch->space, &error) < 0 ||
+	    (!launch->space.full && settle(launch, &error) < 0)) {
 		launch_complain("%s", error.text);
 		return EXIT_LAUNCH;
 	}
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	supervisor = fork();
 	if (supervisor == 0) {
+		if (launch->space.full)
+			begin_apart(launch);
 		(void)close(lifeline[1]);
 		(void)close(tell[0]);
 		(void)close(signals);
@@ -162,7 +189,8 @@ int launch_run(struct launch *launch)
 		launch_complain("cannot fork: %s", strerror(errno));
 		return EXIT_LAUNCH;
 	}
-	if (launch->user.foreign && launch_user_drop(cleaning, &error) < 0) {
+	if ((launch->space.full && settle(launch, &error) < 0) ||
+	    (launch->user.foreign && launch_user_drop(cleaning, &error) < 0)) {
 		launch_complain("%s", error.text);
 		launch_tree_kill(getpid());
 		return EXIT_LAUNCH;

@@ -142,3 +142,42 @@ int launch_space_mounts(const struct launch_user *user, struct launch_space *spa
 	}
 	return enter_user(space, error);
 }
+
+int launch_space_fork(const struct launch_space *space, struct launch_error *error)
+{
+	if (!space->full || unshare(CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS) == 0)
+		return 0;
+	return launch_fail(error, errno, "isolate = full: the namespaces cannot be had: %s",
+			   strerror(errno));
+}
+
+/* In mounts of its own once more: to the launcher, /proc must stay what it is. */
+int launch_space_begin(const struct launch_space *space, struct launch_error *error)
+{
+	if (!space->full)
+		return 0;
+	if (unshare(CLONE_NEWNS) == 0 && make_private() == 0 &&
+	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
+		return 0;
+	return launch_fail(error, errno, "isolate = full: a /proc of its own cannot be mounted: %s",
+			   strerror(errno));
+}
+
+int launch_space_tmpfs(uint64_t size, mode_t mode)
+{
+	int context = fsopen("tmpfs", FSOPEN_CLOEXEC), fd = -1;
+	char bytes[32], octal[16];
+
+	if (context < 0)
+		return -errno;
+	(void)snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)size);
+	(void)snprintf(octal, sizeof(octal), "%o", (unsigned int)mode);
+	if (fsconfig(context, FSCONFIG_SET_STRING, "size", bytes, 0) == 0 &&
+	    fsconfig(context, FSCONFIG_SET_STRING, "mode", octal, 0) == 0 &&
+	    fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		fd = fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	if (fd < 0)
+		fd = -errno;
+	(void)close(context);
+	return fd;
+}

@@ -18,6 +18,7 @@ enum launch_isolate {
 struct launch_space {
 	bool mounts; /* a mount namespace of our own, from which nothing reaches the others */
 	bool user; /* by way of a user namespace, in which everybody is who they were */
+	bool full; /* processes, System V IPC and the host's name are to be our own, too */
 	char lacks[200]; /* why it could not be had */
 };
 
@@ -27,5 +28,15 @@ struct launch_space {
  */
 int launch_space_mounts(const struct launch_user *user, struct launch_space *space,
 			struct launch_error *error);
+
+/*
+ * For 'full': the next process that we fork is the first of its own. It calls launch_space_begin(),
+ * before any Landlock layer, and sees no other processes in /proc from then on.
+ */
+int launch_space_fork(const struct launch_space *space, struct launch_error *error);
+int launch_space_begin(const struct launch_space *space, struct launch_error *error);
+
+/* A new tmpfs of so many bytes, mounted nowhere yet: its descriptor, or a negative errno. */
+int launch_space_tmpfs(uint64_t size, mode_t mode);
 
 #endif

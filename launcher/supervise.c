@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -518,6 +519,21 @@ static void sum_up(struct supervisor *super)
 	end->usage.processes_peak = super->watch.tasks_peak;
 }
 
+/* Nobody is told when the last byte goes; what is full in the end says it. */
+static void look_at_disk(struct supervisor *super)
+{
+	const struct launch *launch = super->launch;
+	const char *place = launch->place.tmp[0] ? launch->place.tmp : launch->place.home;
+	struct launch_hit hit = { .limit = LIMIT_DISK,
+				  .value = sbx_setting(launch->image, SBX_KEY_limits_disk)->value };
+	struct statvfs there;
+
+	if (!launch->enforced || !hit.value || statvfs(place, &there) < 0 || there.f_bavail)
+		return;
+	hit.peak = hit.value;
+	launch_report_limit(super->report, &hit);
+}
+
 static void print_result(struct supervisor *super)
 {
 	struct launch_stream streams[2];
@@ -604,6 +620,7 @@ void launch_supervise(struct launch *launch, int lifeline, int tell)
 		super.wait_status = SIGKILL; /* as waitpid() would have it */
 	drain(&super);
 	restore_streams(&super);
+	look_at_disk(&super);
 	sum_up(&super);
 	super.end.repos = super.listen.broker.repos;
 	launch_report_end(super.report, &super.end);

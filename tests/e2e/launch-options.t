@@ -159,9 +159,11 @@ result $? 'and nothing was started'
 # What no layer holds is never left out in silence.
 with 125 "'connect = example.org:443' cannot be enforced: no layer decides by destination yet" \
 	'a destination' --allow-connect=example.org:443
-with 125 "'isolate' in [sandbox] cannot be enforced" 'isolate = full' --isolate=full
 with 125 "'complain' in [sandbox] cannot be enforced" 'complain' --complain
-with 125 "'disk' in [limits] cannot be enforced" 'a limit of disk space' --disk=1M
+with 125 "'disk' in [limits] cannot be enforced: it takes a mount" 'a limit of disk space without a mount' \
+	--disk=1M --isolate=none
+with 125 "'disk' in [limits] cannot be enforced: it is about private tmp and home" \
+	'a limit of disk space that nothing has' --disk=1M --tmp=shared
 launch -p "$DIR/policy.ini" --dry-run -- "${TOUCH[@]}"
 is 0 'what is left out is named by --dry-run'
 has out '/tmp, /var/tmp and /dev/shm are refused, not replaced' 'tmp that is not mounted'
