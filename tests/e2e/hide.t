@@ -203,6 +203,8 @@ for name in .env secret secret/new secret/.env none/.env sub/.env deep/.env; do
 	made "mv a folder to $name" "mv -T secrets $name"
 	made "mkfifo $name" "mkfifo $name"
 	made "rm $name" "rm $name"
+	made "chmod $name" "chmod 777 $name"
+	made "touch $name" "touch -c -d 1999-01-01 $name && test -e $name || chown +1 $name"
 done
 made 'to exchange' "$PYTHON"' -c "import ctypes, os; l = ctypes.CDLL(None, use_errno=True)
 if l.renameat2(-100, b\"xenv\", -100, b\".env\", 2): raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))"'
@@ -241,6 +243,18 @@ done
 rm -r with/ws/secrex
 file with/ws/.env 'TOPSECRET 1\n'
 file with/ws/secret/f 'TOPSECRET 4\n'
+
+# -- the same without Landlock
+for command in 'cat .env' 'cat secret/f' 'stat .env' 'ls secret' 'cat link' 'cat secret/../xenv' 'mkdir .env' 'rm .env'; do
+	cd with/ws && inside --enforce=seccomp -- bash -c "$command" && cd ../.. || exit
+	[ "$STATUS" -ne 0 ] && grep -q 'No such file or directory' "$DIR/err" && [ ! -s "$DIR/out" ]
+	result $? "without Landlock: $command"
+done
+alike 'without Landlock: find' --enforce=seccomp -- find . -type f
+alike 'without Landlock: all looks' --enforce=seccomp -- "$HERE/bin/looks-static" .env secret secret/f secret/../xenv link dots
+cd with/ws && inside --enforce=seccomp -- "$HERE/bin/race" ./xenv ./.env 12
+exits 0 'without Landlock: races are lost'
+cd ../.. || exit
 
 # -- listings: exactly the others, whatever fits
 mkdir with/ws/many
