@@ -227,7 +227,7 @@ static uint8_t rights_of_open(uint64_t flags)
 								  : rights;
 }
 
-/* Most are: then it does not matter what is there. */
+/* Most are: then it does not matter what is there. (In a section, its size may.) */
 static bool is_plainly_allowed(struct launch_judge *judge, uint64_t flags)
 {
 	uint8_t rights = rights_of_open(flags);
@@ -236,7 +236,8 @@ static bool is_plainly_allowed(struct launch_judge *judge, uint64_t flags)
 		(struct sbx_request){ .op = rights & SBX_RIGHT_WRITE ? SBX_OP_WRITE : SBX_OP_READ,
 				      .size = -1,
 				      .path = judge->at.path };
-	return !refuses(judge) && (judge->verdict.rights & rights) == rights;
+	return !refuses(judge) && (judge->verdict.rights & rights) == rights &&
+	       judge->verdict.section == SBX_NONE;
 }
 
 /* What is there is opened. */
@@ -307,6 +308,7 @@ static int judge_truncate(const struct call *call)
 {
 	if ((int64_t)call->args[1] < 0 || !find(call, 0, 0) || !S_ISREG(call->judge->at.mode))
 		return 0;
+	call->judge->at.size = (int64_t)call->args[1];
 	return judge_path(call->judge, SBX_OP_WRITE);
 }
 
