@@ -91,6 +91,7 @@ static const char *name_of(int error)
 		NAME(EBUSY),
 		NAME(EEXIST),
 		NAME(EXDEV),
+		NAME(EFBIG),
 		NAME(ENODEV),
 		NAME(ENOTDIR),
 		NAME(EISDIR),

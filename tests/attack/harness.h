@@ -21,7 +21,9 @@ enum attack_topic {
 	NETWORK,
 	START,
 	ASKED,
-	SHIM
+	SHIM,
+	HOLES,
+	UNSEEN
 };
 
 /* As cases.def describes them. */
@@ -39,7 +41,9 @@ enum {
 	PREPARE = 16,
 	APART = 32,
 	KERNEL = 64,
-	REFUSES = 128
+	REFUSES = 128,
+	EXECUTES = 256,
+	LATER = 512
 };
 
 struct attack_row {
@@ -82,6 +86,7 @@ struct scene {
 	int descriptor; /* what it inherits as 3, 100 and 1023; -1 */
 	bool wrapped; /* one more process above the launcher */
 	bool loud; /* refusals are explained */
+	const char *const *watched; /* names that must not change in work/ either; ends with NULL */
 	pid_t child; /* the launcher, or what natively stands in for it */
 	pid_t victim;
 	int things[4]; /* of the hooks */
@@ -112,11 +117,24 @@ bool attack_root(void); /* the harness is root */
 /* Calls 'test' for root and for an ordinary user, or for the ordinary user that this is. */
 void attack_as_each(void (*test)(bool user));
 
+/*
+ * From here on: all of the world is allowed, but for secret/, home/ and the like, which become holes
+ * in it; and the launcher is started by one of the programs, which changes what it finds (NULL: by
+ * none).
+ */
+void attack_in_holes(bool on);
+void attack_beneath(const char *program);
+
 /* All rows of a topic; 'hooks' end with an id of NULL. */
 void attack_all(enum attack_topic topic, const struct attack_way *way, bool user,
 		const struct attack_hook *hooks);
 /* The same by a program that is built and started in every way there is. */
 void attack_in_every_way(enum attack_topic topic, bool user, const struct attack_hook *hooks);
+
+/* In every way; and where no namespaces are to be had. */
+void attack_twice(enum attack_topic topic, bool user, const struct attack_hook *hooks);
+/* Aimed at holes, with namespaces to be had and without. */
+void attack_holes(enum attack_topic topic, bool user, const struct attack_hook *hooks);
 
 /* For tests that are not like the others. */
 const struct attack_row *attack_row(const char *id);
@@ -128,6 +146,8 @@ void scene_variable(struct scene *scene, const char *format, ...)
 void scene_policy(struct scene *scene, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void scene_put(const struct scene *scene, const char *name, const void *bytes, size_t size);
+/* Files that are made from here on belong to the user whose run it is, or to us again. */
+void scene_own_files(const struct scene *scene, bool on);
 void scene_copy(const struct scene *scene, const char *from, const char *to, int mode);
 void scene_run(struct scene *scene, bool sandboxed, void (*meanwhile)(struct scene *));
 /* The command that scene_run() starts; ends with NULL. */

@@ -3,10 +3,11 @@
 # The attacking program, built in every way that matters, and a hostile library. They get none of
 # the variant's flags: a sanitizer would be in their way.
 
-ATTACK_SRC := $(addprefix tests/attack/,alike.c asked.c attack.c calls.c files.c meta.c network.c process.c \
-	shim.c start.c)
+ATTACK_SRC := $(addprefix tests/attack/,alike.c asked.c attack.c calls.c files.c holes.c meta.c network.c \
+	process.c shim.c start.c)
 ATTACK_OUT := $(B)/tests/attack
-ATTACKS    := $(addprefix $(ATTACK_OUT)/programs/,attack attack-static evil.so)
+ATTACKS    := $(addprefix $(ATTACK_OUT)/programs/,attack attack-static evil.so \
+	without-namespaces)
 ifneq ($(shell command -v musl-gcc),)
 ATTACKS    += $(ATTACK_OUT)/programs/attack-musl
 endif
@@ -28,3 +29,5 @@ $(ATTACK_OUT)/programs/attack-musl: $(ATTACK_DEPS)
 	$(call link_attack,musl-gcc,$(addprefix -idirafter ,$(KERNEL_HEADERS)))
 $(ATTACK_OUT)/programs/evil.so: tests/attack/evil.c tests/attack/module.mk
 	$(call link_attack,$(CC),-shared -fPIC)
+$(ATTACK_OUT)/programs/without-namespaces: tests/attack/beneath.c tests/attack/module.mk
+	$(call link_attack,$(CC),-static)

@@ -238,6 +238,7 @@ static void in_every_way(bool user)
 	const char *only = getenv("SBX_ATTACK");
 
 	attack_in_every_way(ASKED, user, hooks);
+	attack_holes(ASKED, user, hooks);
 	if (only && strcmp(only, "V053") != 0)
 		return;
 	for (const struct attack_way *way = attack_ways; way->name; way++) {

@@ -79,6 +79,7 @@ static const struct attack_hook hooks[] = {
 static void in_every_way(bool user)
 {
 	attack_in_every_way(FILES, user, hooks);
+	attack_holes(FILES, user, hooks);
 }
 
 int main(void)
