@@ -226,7 +226,7 @@ sums | cmp -s - "$DIR/sums"
 result $? 'all is as it was'
 
 # -- who exchanges the path meanwhile
-size=12345
+size=12345 times=${SBX_ATTACK_TIMES:-1500}
 { echo TOPSECRET && head -c $((size - 10)) /dev/zero; } >with/ws/.env
 cp with/ws/.env with/ws/secret/f
 mkdir with/ws/secrex
@@ -234,10 +234,10 @@ file with/ws/secrex/f 'seen\n'
 file with/ws/secrex/seen ''
 file with/ws/xenv 'seen\n'
 for kind in '' -static; do
-	cd with/ws && inside -- "$HERE/bin/race$kind" ./xenv ./.env $size
-	exits 0 "bin/race$kind: 20,000 races for a file are lost"
-	inside -- "$HERE/bin/race$kind" secrex secret $size
-	exits 0 "bin/race$kind: 20,000 races for a folder are lost"
+	cd with/ws && inside -- "$HERE/bin/race$kind" ./xenv ./.env $size "$times"
+	exits 0 "bin/race$kind: $times races for a file are lost"
+	inside -- "$HERE/bin/race$kind" secrex secret $size "$times"
+	exits 0 "bin/race$kind: $times races for a folder are lost"
 	cd ../.. || exit
 done
 rm -r with/ws/secrex
@@ -252,7 +252,7 @@ for command in 'cat .env' 'cat secret/f' 'stat .env' 'ls secret' 'cat link' 'cat
 done
 alike 'without Landlock: find' --enforce=seccomp -- find . -type f
 alike 'without Landlock: all looks' --enforce=seccomp -- "$HERE/bin/looks-static" .env secret secret/f secret/../xenv link dots
-cd with/ws && inside --enforce=seccomp -- "$HERE/bin/race" ./xenv ./.env 12
+cd with/ws && inside --enforce=seccomp -- "$HERE/bin/race" ./xenv ./.env 12 "$times"
 exits 0 'without Landlock: races are lost'
 cd ../.. || exit
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * race SEEN HIDDEN SIZE: one thread exchanges a path, names of the same length, while the other uses it.
+ * race SEEN HIDDEN SIZE TRIES: one thread exchanges a path, names of the same length, while the other uses it.
  * Fails when the hidden file's size or a word of its contents is ever seen.
  */
 #define _GNU_SOURCE
@@ -15,12 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TRIES 20000
-
 static char path[256];
 static struct open_how how;
 static const char *seen, *hidden;
-static long size;
+static long size, tries;
 static volatile int over;
 static int bad;
 
@@ -125,16 +123,17 @@ int main(int argc, char **argv)
 	struct stat st = { .st_mode = 0 };
 	pthread_t thread;
 
-	if (argc != 4)
+	if (argc != 5)
 		return 2;
 	seen = argv[1];
 	hidden = argv[2];
 	size = strtol(argv[3], NULL, 10);
+	tries = strtol(argv[4], NULL, 10);
 	strcpy(path, seen);
 	if (pthread_create(&thread, NULL, exchange, NULL))
 		return 2;
 	stat(seen, &st);
-	for (int i = 0; i < TRIES; i++) {
+	for (long i = 0; i < tries; i++) {
 		if (S_ISDIR(st.st_mode))
 			try_folder(here);
 		else
