@@ -163,16 +163,19 @@ int launch_entry_find(const struct brokered *call, int dir, const char *path, ui
 	if (!len || (len == 1 && path[start] == '.') ||
 	    (len == 2 && !memcmp(path + start, "..", 2)))
 		return -EINVAL;
+	memcpy(folder, path, start);
+	if (start + 1 >= sizeof(folder))
+		return -ENAMETOOLONG;
+	/* As the kernel does, before it looks at the name: who may not search the folder is told so. */
+	memcpy(folder + start, ".", 2);
+	entry->folder = launch_broker_pin(call, dir, folder, O_DIRECTORY, how);
+	if (entry->folder < 0)
+		return entry->folder;
 	if (len > NAME_MAX)
 		return -ENAMETOOLONG;
 	entry->slashed = path[start + len] == '/';
 	(void)snprintf(entry->name, sizeof(entry->name), "%.*s%s", (int)len, path + start,
 		       entry->slashed ? "/" : "");
-	memcpy(folder, path, start);
-	(void)snprintf(folder + start, sizeof(folder) - start, "%s", start ? "" : ".");
-	entry->folder = launch_broker_pin(call, dir, folder, O_DIRECTORY, how);
-	if (entry->folder < 0)
-		return entry->folder;
 	path_len = launch_broker_name(call, entry->folder, entry->path);
 	if (path_len < 0)
 		return path_len;

@@ -36,6 +36,7 @@ struct launch_broker {
 	const struct launch_hold *hold;
 	struct launch_repos *repos;
 	struct launch_masks *masks;
+	struct launch_waits *waits; /* NULL: nobody can wait */
 	uint64_t file_size; /* the limit; 0: none */
 	bool hides; /* something is hidden: what Landlock says to who looks would tell of it */
 	bool landlock; /* false: nothing stands behind us, and no call by path may go on */

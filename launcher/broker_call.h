@@ -99,6 +99,16 @@ void launch_broker_umask(const struct brokered *call);
 
 /* The descriptor becomes the caller's, and is its answer. -ENOENT: nobody waits for it any more. */
 int launch_broker_send(const struct brokered *call, int fd, bool cloexec);
+/* How something that is there is opened for a caller who gave these flags. */
+int launch_broker_open_flags(uint64_t flags);
+/*
+ * A descriptor becomes the caller's: its number there, which is still to be answered. -EALREADY: it has
+ * been. Ours is closed then, before the caller goes on to write: who executes a file that it wrote
+ * must not find it busy. Else a negative errno, and it is still open; -ESRCH: nobody waits for it. What
+ * it was opened from (-1: nothing) is closed either way. What is to be truncated is truncated last: not
+ * for somebody who has no room for one more descriptor.
+ */
+int launch_broker_hand_over(int listener, uint64_t id, int fd, int pinned, uint64_t flags);
 
 enum launch_served launch_broker_open(struct brokered *call, uint64_t flags, mode_t mode,
 				      uint64_t how);

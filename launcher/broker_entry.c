@@ -66,9 +66,19 @@ static bool find(const struct brokered *call, int8_t dir, int8_t arg, struct ent
 	return false;
 }
 
+/* That is all that is wrong with it: its folder is there. */
+static bool is_too_long(const struct brokered *call, const struct entry *entry,
+			enum launch_served served)
+{
+	return served == SERVED_DONE && call->answer->error == ENAMETOOLONG && entry->folder >= 0;
+}
+
+/* The entry itself: with a slash behind it, a link would be followed. */
 static bool is_there(const struct entry *entry, struct stat *st)
 {
-	return fstatat(entry->folder, entry->name, st, AT_SYMLINK_NOFOLLOW) == 0;
+	const char *name = strrchr(entry->path, '/') + 1;
+
+	return fstatat(entry->folder, name, st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* The three calls that make something, with the name that was pinned. */
@@ -111,12 +121,23 @@ static enum launch_served make_entry(const struct brokered *call, const struct e
 	return launch_broker_done(call, make(call, entry, text));
 }
 
+/* What no mknod() makes, the kernel says before it looks at any path. */
+static int check_type(const struct brokered *call)
+{
+	mode_t type = (mode_t)call->flags & S_IFMT;
+
+	if (call->ask->act != SBX_ACT_MKNOD || !type || S_ISREG(type) || S_ISCHR(type) ||
+	    S_ISBLK(type) || S_ISFIFO(type) || S_ISSOCK(type))
+		return 0;
+	return S_ISDIR(type) ? -EPERM : -EINVAL;
+}
+
 enum launch_served launch_broker_make(struct brokered *call)
 {
 	enum launch_served served;
 	struct entry entry;
 	char text[PATH_MAX] = "";
-	int failed = 0;
+	int failed = check_type(call);
 
 	/* A link's text is no path: it may be anything but empty. */
 	if (call->ask->act == SBX_ACT_SYMLINK)
@@ -181,6 +202,30 @@ static enum launch_served may_move(const struct brokered *call, const struct ent
 						    : launch_broker_done(call, -EXDEV);
 }
 
+static bool is_above(const char *folder, const char *path)
+{
+	size_t len = strlen(folder);
+
+	return !strncmp(folder, path, len) && path[len] == '/';
+}
+
+/* What the kernel says before it asks anybody. */
+static int check_move(const struct entry *from, bool is_dir, const struct entry *to, bool to_dir,
+		      unsigned int flags)
+{
+	bool exchanges = flags & RENAME_EXCHANGE;
+
+	if (exchanges && !to_dir && to->slashed)
+		return -ENOTDIR;
+	if (!is_dir && (from->slashed || (!exchanges && to->slashed)))
+		return -ENOTDIR;
+	if (is_above(from->path, to->path))
+		return -EINVAL;
+	if (is_above(to->path, from->path))
+		return exchanges ? -EINVAL : -ENOTEMPTY;
+	return 0;
+}
+
 static enum launch_served move(const struct brokered *call, const struct entry *from,
 			       const struct entry *to)
 {
@@ -188,15 +233,25 @@ static enum launch_served move(const struct brokered *call, const struct entry *
 	enum launch_served served;
 	struct stat st, other;
 	bool there;
+	int failed;
 
 	if (!is_there(from, &st))
 		return launch_broker_done(call, -errno);
 	there = is_there(to, &other);
 	if (there ? flags & RENAME_NOREPLACE : flags & RENAME_EXCHANGE)
 		return launch_broker_done(call, there ? -EEXIST : -errno);
+	failed = check_move(from, S_ISDIR(st.st_mode), to, there && S_ISDIR(other.st_mode), flags);
+	if (failed)
+		return launch_broker_done(call, failed);
 	served = may_move(call, from, to, S_ISDIR(st.st_mode));
-	if (served == SERVED_HELD && flags & RENAME_EXCHANGE)
+	if (served != SERVED_REFUSED && flags & RENAME_EXCHANGE) {
+		bool copies = served == SERVED_DONE;
+
+		/* A rule that refuses it is worth more than the advice to copy. */
 		served = may_move(call, to, from, S_ISDIR(other.st_mode));
+		if (copies && served == SERVED_HELD)
+			served = launch_broker_done(call, -EXDEV);
+	}
 	if (served != SERVED_HELD || (launch_broker_is_held_in(call, from->path) &&
 				      launch_broker_is_held_in(call, to->path)))
 		return served;
@@ -204,6 +259,28 @@ static enum launch_served move(const struct brokered *call, const struct entry *
 						to->name, flags) < 0
 						? -errno
 						: 0);
+}
+
+/*
+ * Finds both. The kernel finds both folders before it looks for names, and the first name before the
+ * second: so a name that is too long is told of last.
+ */
+static bool find_both(const struct brokered *call, struct entry *from, struct entry *to,
+		      enum launch_served *served)
+{
+	bool found = find(call, call->ask->dir, call->ask->path, from, served);
+	struct stat st;
+
+	if (!found && !is_too_long(call, from, *served))
+		return false;
+	if (find(call, call->ask->to_dir, call->ask->to_path, to, served)) {
+		if (!found)
+			*served = launch_broker_done(call, -ENAMETOOLONG);
+		return found;
+	}
+	if (found && is_too_long(call, to, *served) && !is_there(from, &st))
+		*served = launch_broker_done(call, -errno);
+	return false;
 }
 
 enum launch_served launch_broker_rename(struct brokered *call)
@@ -215,8 +292,7 @@ enum launch_served launch_broker_rename(struct brokered *call)
 	/* A whiteout is a device. */
 	if (call->flags & ~(uint64_t)known || call->flags == known)
 		return launch_broker_done(call, -EINVAL);
-	if (find(call, call->ask->dir, call->ask->path, &from, &served) &&
-	    find(call, call->ask->to_dir, call->ask->to_path, &to, &served))
+	if (find_both(call, &from, &to, &served))
 		served = move(call, &from, &to);
 	launch_entry_close(&from);
 	launch_entry_close(&to);
@@ -245,6 +321,18 @@ static bool may_link(const struct brokered *call, const char *from, const char *
 	return false;
 }
 
+/* Folders get no second name, and the kernel says so after it has looked at that. */
+static int refuse_folder(const struct entry *to)
+{
+	struct stat st;
+
+	if (is_there(to, &st))
+		return -EEXIST;
+	if (errno != ENOENT)
+		return -errno;
+	return to->slashed ? -ENOENT : -EPERM;
+}
+
 /* The very file that is pinned gets the name. One without any name is the program's own. */
 static enum launch_served link_pinned(const struct brokered *call, int fd, const struct entry *to)
 {
@@ -254,6 +342,8 @@ static enum launch_served link_pinned(const struct brokered *call, int fd, const
 
 	if (fstat(fd, &st) < 0)
 		return launch_broker_done(call, -errno);
+	if (S_ISDIR(st.st_mode))
+		return launch_broker_done(call, refuse_folder(to));
 	if (failed < 0 && (failed != -ELOOP || st.st_nlink))
 		return launch_broker_left(call, failed == -ELOOP ? EXDEV : -failed);
 	if (!may_link(call, failed < 0 ? NULL : from, to->path))

@@ -7,23 +7,28 @@
  */
 #include "broker_call.h"
 
+#include "broker_wait.h"
 #include "target.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define NO_ACCESS 3 /* flags of open() that want no right */
 #define TMPFILE (O_TMPFILE & ~O_DIRECTORY)
 #define TRIES 100 /* against somebody who makes and removes it all the time */
+#define MEMORY 1 /* the device number of null, zero, full, random: nobody waits for these */
 
 /* An open on its way. */
 struct opening {
@@ -33,12 +38,17 @@ struct opening {
 	uint64_t how;
 	int dir; /* of the path: a descriptor of the caller's */
 	char path[PATH_MAX];
+	int pinned; /* what the path leads to; -1: nothing, or it is somebody else's by now */
 	char name[PATH_MAX]; /* of what is pinned */
 	bool stays; /* it must not go on in the kernel: its flags are in memory, too */
 };
 
+/* Newer than the system's headers. */
 #ifndef SECCOMP_ADDFD_FLAG_SEND
 #define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
+#endif
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 
 int launch_broker_send(const struct brokered *call, int fd, bool cloexec)
@@ -53,20 +63,68 @@ int launch_broker_send(const struct brokered *call, int fd, bool cloexec)
 	return ioctl(call->broker->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? -errno : 0;
 }
 
-static int send(const struct opening *opening, int fd)
+static bool killable;
+
+/* Whether only death takes a caller away from us (5.19+): the kernel then misses a filter, no flag. */
+static void ask_killable(void)
 {
-	return launch_broker_send(opening->call, fd, opening->flags & O_CLOEXEC);
+	killable =
+		syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+			NULL) < 0 &&
+		errno == EFAULT;
 }
 
-static enum launch_served hand_over(const struct opening *opening, int fd)
+static bool writes(uint64_t flags)
 {
-	int failed = fd < 0 ? fd : send(opening, fd);
+	return (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR;
+}
 
-	if (fd >= 0)
+int launch_broker_open_flags(uint64_t flags)
+{
+	uint64_t without = O_CREAT | O_EXCL | O_NOFOLLOW | (writes(flags) ? O_TRUNC : 0);
+
+	return (int)(flags & ~without) | O_CLOEXEC | O_NOCTTY;
+}
+
+/*
+ * A call that is interrupted between the two steps would leave a descriptor behind, so kernels where
+ * that can be have one step.
+ */
+int launch_broker_hand_over(int listener, uint64_t id, int fd, int pinned, uint64_t flags)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct seccomp_notif_addfd add = { .id = id,
+					   .srcfd = (uint32_t)fd,
+					   .newfd_flags = flags & O_CLOEXEC ? O_CLOEXEC : 0 };
+	int given;
+
+	(void)pthread_once(&once, ask_killable);
+	if (!killable || !writes(flags))
+		add.flags = SECCOMP_ADDFD_FLAG_SEND;
+	if (pinned >= 0)
+		(void)close(pinned);
+	given = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+	if (given < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	if (flags & O_TRUNC && writes(flags) && ftruncate(fd, 0) < 0 && errno != EINVAL)
+		return -errno;
+	(void)close(fd);
+	return add.flags & SECCOMP_ADDFD_FLAG_SEND ? -EALREADY : given;
+}
+
+static enum launch_served hand_over(struct opening *opening, int fd)
+{
+	int given;
+
+	if (fd < 0)
+		return launch_broker_done(opening->call, fd);
+	given = launch_broker_hand_over(opening->call->broker->listener, opening->call->id, fd,
+					opening->pinned, opening->flags);
+	opening->pinned = -1;
+	if (given < 0 && given != -EALREADY)
 		(void)close(fd);
-	if (!failed || failed == -ENOENT || failed == -ESRCH)
-		return SERVED_SENT;
-	return launch_broker_done(opening->call, failed);
+	return given == -EALREADY ? SERVED_SENT : launch_broker_done(opening->call, given);
 }
 
 /* What is asked of something that is there. */
@@ -89,26 +147,107 @@ static bool allows(const struct opening *opening, enum sbx_op op, const struct s
 	return launch_broker_allows(opening->call, &request);
 }
 
-/* Never waits: what could make us is opened without waiting, and waited for by nobody. */
-static int open_pinned(const struct opening *opening, int fd, const struct stat *st)
+/* Whether opening it may have to wait for others, and cannot be tried without waiting. */
+static bool may_wait(const struct stat *st, uint64_t flags)
 {
-	int flags = (int)(opening->flags & ~(uint64_t)(O_CREAT | O_EXCL | O_NOFOLLOW));
-	bool waits = !(flags & O_NONBLOCK) && !S_ISDIR(st->st_mode);
-	int opened = launch_target_reopen(
-		fd, flags | O_CLOEXEC | O_NOCTTY | (waits ? O_NONBLOCK : 0), 0);
-
-	if (opened >= 0 && waits)
-		(void)fcntl(opened, F_SETFL, flags & ~(O_CLOEXEC | O_NONBLOCK | O_TRUNC));
-	return opened;
+	if (flags & O_NONBLOCK)
+		return false;
+	/* To try to read would be noticed by who waits to write. */
+	if (S_ISFIFO(st->st_mode))
+		return (flags & O_ACCMODE) == O_RDONLY;
+	return (S_ISCHR(st->st_mode) && major(st->st_rdev) != MEMORY) || S_ISBLK(st->st_mode);
 }
 
-static enum launch_served open_existing(const struct opening *opening, int fd)
+/*
+ * Never waits. -EAGAIN: it would have to. What is tried without waiting is a file, on which there may
+ * be a lease, or a FIFO to write, which has a reader then.
+ */
+static int open_pinned(const struct opening *opening, const struct stat *st)
+{
+	int flags = launch_broker_open_flags(opening->flags), opened;
+	bool tries = !(flags & O_NONBLOCK) &&
+		     (S_ISREG(st->st_mode) ||
+		      (S_ISFIFO(st->st_mode) && (flags & O_ACCMODE) == O_WRONLY));
+
+	if (may_wait(st, opening->flags))
+		return -EAGAIN;
+	opened = launch_target_reopen(opening->pinned, flags | (tries ? O_NONBLOCK : 0), 0);
+	if (opened >= 0 && tries)
+		(void)fcntl(opened, F_SETFL, flags & ~(O_CLOEXEC | O_NONBLOCK | O_TRUNC));
+	return opened == -ENXIO && tries ? -EAGAIN : opened;
+}
+
+/* In another thread, which answers. */
+static enum launch_served wait_for(struct opening *opening, bool truncates, int64_t length)
+{
+	const struct launch_waiting waiting = { .id = opening->call->id,
+						.thread = opening->call->thread,
+						.pinned = opening->pinned,
+						.flags = opening->flags,
+						.truncates = truncates,
+						.length = length };
+	struct launch_waits *waits = opening->call->broker->waits;
+	int failed = waits ? launch_waits_add(waits, &waiting) : -ENOMEM;
+
+	if (failed)
+		return launch_broker_done(opening->call, failed);
+	opening->pinned = -1;
+	return SERVED_SENT;
+}
+
+static enum launch_served open_for_use(struct opening *opening, const struct stat *st)
+{
+	int fd = open_pinned(opening, st);
+
+	if (fd == -EAGAIN && !(opening->flags & O_NONBLOCK))
+		return wait_for(opening, false, 0);
+	return hand_over(opening, fd);
+}
+
+/* A setting of the kernel's; what cannot be read is taken to be set. */
+static int setting(const char *path)
+{
+	char text[16] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		(void)close(fd);
+	return got <= 0 ? 2 : atoi(text);
+}
+
+/*
+ * Who would make a file where everybody can, and finds one that somebody else has put there, is
+ * refused by the kernel (fs.protected_regular, fs.protected_fifos): but not in the way we open it.
+ */
+static bool is_planted(const struct opening *opening, const struct stat *st)
+{
+	const char *slash = strrchr(opening->name, '/');
+	char folder[PATH_MAX];
+	struct stat above;
+	int level;
+
+	if (!(opening->flags & O_CREAT) || st->st_uid == geteuid())
+		return false;
+	(void)snprintf(folder, sizeof(folder), "%.*s", (int)(slash - opening->name + 1),
+		       opening->name);
+	if (stat(folder, &above) < 0 || !(above.st_mode & S_ISVTX) || above.st_uid == st->st_uid ||
+	    !(above.st_mode & 022))
+		return false;
+	if (S_ISREG(st->st_mode))
+		level = setting("/proc/sys/fs/protected_regular");
+	else
+		level = S_ISFIFO(st->st_mode) ? setting("/proc/sys/fs/protected_fifos") : 1;
+	return level >= (above.st_mode & 02 ? 1 : 2);
+}
+
+static enum launch_served open_existing(struct opening *opening)
 {
 	uint64_t flags = opening->flags;
 	uint8_t classes = classes_of(flags);
 	struct stat st;
 
-	if (fstat(fd, &st) < 0)
+	if (fstat(opening->pinned, &st) < 0)
 		return launch_broker_done(opening->call, -errno);
 	if (classes & HOLD_READ &&
 	    !allows(opening, S_ISDIR(st.st_mode) ? SBX_OP_LIST : SBX_OP_READ, &st))
@@ -119,10 +258,12 @@ static enum launch_served open_existing(const struct opening *opening, int fd)
 		return SERVED_HELD;
 	/* What the kernel cannot see any more in the way we open it. */
 	if (S_ISLNK(st.st_mode))
-		return launch_broker_done(opening->call, -ELOOP);
+		return launch_broker_done(opening->call, flags & O_DIRECTORY ? -ENOTDIR : -ELOOP);
 	if (S_ISDIR(st.st_mode) && flags & O_CREAT)
 		return launch_broker_done(opening->call, -EISDIR);
-	return hand_over(opening, open_pinned(opening, fd, &st));
+	if (is_planted(opening, &st))
+		return launch_broker_done(opening->call, -EACCES);
+	return open_for_use(opening, &st);
 }
 
 static enum launch_served leave(const struct opening *opening, int error)
@@ -135,8 +276,9 @@ static enum launch_served leave(const struct opening *opening, int error)
  * Pipes, sockets and files that were removed have no name that a rule could be about. The kernel's own
  * rules do not know them; without these, what is nobody else's may be opened anew.
  */
-static enum launch_served open_nameless(const struct opening *opening, int fd)
+static enum launch_served open_nameless(struct opening *opening)
 {
+	int fd = opening->pinned;
 	struct stat st;
 
 	if (fd < 0 || opening->call->broker->landlock)
@@ -145,11 +287,11 @@ static enum launch_served open_nameless(const struct opening *opening, int fd)
 		return launch_broker_done(opening->call, -errno);
 	if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode) && st.st_nlink)
 		return launch_broker_done(opening->call, -EACCES);
-	return hand_over(opening, open_pinned(opening, fd, &st));
+	return open_for_use(opening, &st);
 }
 
 /* A file without a name: as if it had one in that folder. */
-static enum launch_served open_tmpfile(struct opening *opening, int fd)
+static enum launch_served open_tmpfile(struct opening *opening)
 {
 	char place[PATH_MAX + 2];
 	struct sbx_request request = {
@@ -162,8 +304,11 @@ static enum launch_served open_tmpfile(struct opening *opening, int fd)
 	if (!opening->stays && launch_broker_is_held_in(opening->call, place))
 		return SERVED_HELD;
 	launch_broker_umask(opening->call);
-	return hand_over(opening,
-			 launch_target_reopen(fd, (int)opening->flags | O_CLOEXEC, opening->mode));
+	opening->flags &= ~(uint64_t)O_TRUNC; /* it is empty */
+	return hand_over(opening, launch_target_reopen(
+					  opening->pinned,
+					  (int)(opening->flags & ~(uint64_t)O_NOFOLLOW) | O_CLOEXEC,
+					  opening->mode));
 }
 
 /* Nobody got it: what was made is not left behind. */
@@ -182,7 +327,8 @@ static enum launch_served create(const struct opening *opening, const struct ent
 	struct sbx_request request = {
 		.op = SBX_OP_CREATE, .size = -1, .missing = true, .path = entry->path
 	};
-	int flags = (int)(opening->flags & ~(uint64_t)O_TRUNC), fd, failed;
+	uint64_t flags = opening->flags & ~(uint64_t)O_TRUNC;
+	int fd, given;
 
 	if (!launch_broker_allows(opening->call, &request))
 		return SERVED_REFUSED;
@@ -190,36 +336,44 @@ static enum launch_served create(const struct opening *opening, const struct ent
 		return SERVED_HELD;
 	launch_broker_umask(opening->call);
 	fd = openat(entry->folder, entry->name,
-		    flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, opening->mode);
+		    (int)flags | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, opening->mode);
 	if (fd < 0)
 		return launch_broker_done(opening->call, -errno);
-	failed = send(opening, fd);
-	if (failed)
-		undo(entry, fd);
-	(void)close(fd);
-	if (!failed || failed == -ENOENT || failed == -ESRCH)
+	given = launch_broker_hand_over(opening->call->broker->listener, opening->call->id, fd, -1,
+					flags);
+	if (given == -EALREADY)
 		return SERVED_SENT;
-	return launch_broker_done(opening->call, failed);
+	if (given < 0) {
+		undo(entry, fd);
+		(void)close(fd);
+	}
+	return launch_broker_done(opening->call, given);
 }
 
-/* A link that leads to what is to be made: the path goes on behind it. 1: it is none. */
+/*
+ * A link that leads to what is to be made: the path goes on behind it. 1: it is none. With flags of
+ * openat2 the whole way counts, from where the caller began; else the folder it stands in is enough.
+ */
 static int follow(struct opening *opening, const struct entry *entry)
 {
+	const char *before = opening->how ? opening->path : entry->path;
+	const char *slash = strrchr(before, '/');
+	size_t folder = slash ? (size_t)(slash - before) + 1 : 0;
 	char text[PATH_MAX];
 	ssize_t len = readlinkat(entry->folder, entry->name, text, sizeof(text) - 1);
-	size_t folder = (size_t)(strrchr(entry->path, '/') - entry->path) + 1;
 
 	if (len < 0)
 		return 1;
-	if (opening->flags & O_NOFOLLOW || opening->how)
+	if (opening->flags & O_NOFOLLOW || opening->how & RESOLVE_NO_SYMLINKS)
 		return -ELOOP;
 	text[len] = '\0';
-	opening->dir = AT_FDCWD;
+	if (!opening->how)
+		opening->dir = AT_FDCWD;
 	if (text[0] == '/')
 		folder = 0;
 	if (folder + (size_t)len >= sizeof(opening->path))
 		return -ENAMETOOLONG;
-	memcpy(opening->path, entry->path, folder);
+	memmove(opening->path, before, folder);
 	memcpy(opening->path + folder, text, (size_t)len + 1);
 	return 0;
 }
@@ -254,31 +408,35 @@ static int find(struct opening *opening, enum launch_served *served)
 	bool exclusive = opening->flags & O_CREAT && opening->flags & O_EXCL;
 	bool makes = opening->flags & O_CREAT && !(opening->flags & TMPFILE);
 	int open_flags = exclusive || opening->flags & O_NOFOLLOW ? O_NOFOLLOW : 0;
-	int fd = launch_broker_pin(opening->call, opening->dir, opening->path, open_flags,
-				   opening->how);
-	int failed = fd < 0 ? fd : launch_broker_name(opening->call, fd, opening->name);
+	int failed;
 
+	opening->pinned = launch_broker_pin(opening->call, opening->dir, opening->path, open_flags,
+					    opening->how);
+	failed = opening->pinned < 0
+			 ? opening->pinned
+			 : launch_broker_name(opening->call, opening->pinned, opening->name);
 	if (failed == -ENOENT && makes)
 		return 1;
 	if (failed == -ELOOP)
-		*served = open_nameless(opening, fd);
+		*served = open_nameless(opening);
 	else if (failed < 0)
 		*served = launch_broker_unfound(opening->call, failed);
 	else if (exclusive)
 		*served = launch_broker_done(opening->call, -EEXIST);
 	else if (opening->flags & TMPFILE)
-		*served = open_tmpfile(opening, fd);
+		*served = open_tmpfile(opening);
 	else
-		*served = open_existing(opening, fd);
-	if (fd >= 0)
-		(void)close(fd);
+		*served = open_existing(opening);
+	if (opening->pinned >= 0)
+		(void)close(opening->pinned);
 	return 0;
 }
 
 /* Names a file and opens nothing, for which Landlock wants no right. */
 static bool is_name_only(uint64_t flags)
 {
-	return flags & O_PATH || (flags & O_ACCMODE) == NO_ACCESS;
+	return flags & O_PATH ||
+	       ((flags & O_ACCMODE) == NO_ACCESS && !(flags & (O_CREAT | O_TRUNC | TMPFILE)));
 }
 
 /* Whether it can be read instead. */
@@ -302,23 +460,24 @@ static int check_name(const struct opening *opening, const struct stat *st)
  */
 static enum launch_served open_name(struct opening *opening)
 {
-	int flags = (int)opening->flags & O_NOFOLLOW, fd;
+	int flags = (int)opening->flags & O_NOFOLLOW;
 	enum launch_served served;
 	struct stat st;
 	bool hidden;
 	int failed;
 
-	fd = launch_broker_pin_seen(opening->call, opening->dir, opening->path, flags, &hidden);
-	if (fd < 0)
+	opening->pinned =
+		launch_broker_pin_seen(opening->call, opening->dir, opening->path, flags, &hidden);
+	if (opening->pinned < 0)
 		return hidden ? launch_broker_hidden(opening->call, SBX_OP_READ, opening->path)
-			      : launch_broker_done(opening->call, fd);
+			      : launch_broker_done(opening->call, opening->pinned);
 	(void)snprintf(opening->name, sizeof(opening->name), "%s", opening->call->judge->at.path);
-	failed = fstat(fd, &st) < 0 ? -errno : check_name(opening, &st);
+	failed = fstat(opening->pinned, &st) < 0 ? -errno : check_name(opening, &st);
 	if (!failed)
 		opening->flags = O_RDONLY | (opening->flags & (O_DIRECTORY | O_CLOEXEC));
-	served = failed ? launch_broker_done(opening->call, failed)
-			: hand_over(opening, open_pinned(opening, fd, &st));
-	(void)close(fd);
+	served = failed ? launch_broker_done(opening->call, failed) : open_for_use(opening, &st);
+	if (opening->pinned >= 0)
+		(void)close(opening->pinned);
 	return served;
 }
 
@@ -353,6 +512,19 @@ static bool is_ended(struct opening *opening, enum launch_served *served)
 	return true;
 }
 
+/* What the kernel refuses before it looks at any path. */
+static bool is_no_open(uint64_t flags, uint64_t how)
+{
+	const uint64_t makes_folder = O_CREAT | O_DIRECTORY;
+
+	if ((flags & makes_folder) == makes_folder ||
+	    (how & RESOLVE_BENEATH && how & RESOLVE_IN_ROOT))
+		return true;
+	if (flags & TMPFILE && (!(flags & O_DIRECTORY) || !(flags & O_ACCMODE)))
+		return true;
+	return how & RESOLVE_CACHED && flags & (O_CREAT | O_TRUNC | TMPFILE);
+}
+
 enum launch_served launch_broker_open(struct brokered *call, uint64_t flags, mode_t mode,
 				      uint64_t how)
 {
@@ -360,13 +532,16 @@ enum launch_served launch_broker_open(struct brokered *call, uint64_t flags, mod
 				   .flags = flags,
 				   .mode = mode,
 				   .how = how,
-				   .dir = launch_broker_dir(call, call->ask->dir) };
+				   .dir = launch_broker_dir(call, call->ask->dir),
+				   .pinned = -1 };
 	enum launch_served served = SERVED_LEFT;
 	int failed;
 
 	/* Landlock wants no right for these. */
 	if (is_name_only(flags) && !call->broker->hides)
 		return launch_broker_left(call, EACCES);
+	if (is_no_open(flags, how))
+		return launch_broker_left(call, how & RESOLVE_CACHED ? EAGAIN : EINVAL);
 	if (!launch_broker_serves(call, classes_of(flags) | (flags & O_CREAT ? HOLD_CHANGE : 0)))
 		return SERVED_LEFT;
 	failed = launch_broker_path(call, call->ask->path, opening.path);
@@ -394,13 +569,13 @@ static int check_length(const struct brokered *call, int64_t length)
 	return -EFBIG;
 }
 
-static enum launch_served truncate_pinned(const struct opening *opening, int fd, int64_t length)
+static enum launch_served truncate_pinned(struct opening *opening, int64_t length)
 {
 	struct sbx_request request = { .op = SBX_OP_WRITE, .size = length, .path = opening->name };
 	struct stat st;
 	int opened, failed;
 
-	if (fstat(fd, &st) < 0)
+	if (fstat(opening->pinned, &st) < 0)
 		return launch_broker_done(opening->call, -errno);
 	if (!S_ISREG(st.st_mode))
 		return launch_broker_done(opening->call, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL);
@@ -409,7 +584,9 @@ static enum launch_served truncate_pinned(const struct opening *opening, int fd,
 	if (launch_broker_is_held(opening->call, opening->name, HOLD_WRITE))
 		return SERVED_HELD;
 	failed = check_length(opening->call, length);
-	opened = failed ? failed : open_pinned(opening, fd, &st);
+	opened = failed ? failed : open_pinned(opening, &st);
+	if (opened == -EAGAIN)
+		return wait_for(opening, true, length);
 	if (opened < 0)
 		return launch_broker_done(opening->call, opened);
 	failed = ftruncate(opened, length) < 0 ? -errno : 0;
@@ -419,10 +596,10 @@ static enum launch_served truncate_pinned(const struct opening *opening, int fd,
 
 enum launch_served launch_broker_truncate(struct brokered *call)
 {
-	struct opening opening = { .call = call, .dir = AT_FDCWD, .flags = O_WRONLY };
+	struct opening opening = { .call = call, .dir = AT_FDCWD, .flags = O_WRONLY, .pinned = -1 };
 	int64_t length = (int64_t)call->args[1];
 	enum launch_served served;
-	int fd, failed = launch_broker_path(call, call->ask->path, opening.path);
+	int failed = launch_broker_path(call, call->ask->path, opening.path);
 
 	if (!launch_broker_serves(call, HOLD_WRITE))
 		return SERVED_LEFT;
@@ -430,15 +607,16 @@ enum launch_served launch_broker_truncate(struct brokered *call)
 		return launch_broker_done(call, length < 0 ? -EINVAL : failed);
 	if (call->broker->hides && launch_broker_hides_way(call, AT_FDCWD, opening.path, true))
 		return launch_broker_hidden(call, SBX_OP_WRITE, opening.path);
-	fd = launch_broker_pin(call, AT_FDCWD, opening.path, 0, 0);
-	failed = fd < 0 ? fd : launch_broker_name(call, fd, opening.name);
+	opening.pinned = launch_broker_pin(call, AT_FDCWD, opening.path, 0, 0);
+	failed = opening.pinned < 0 ? opening.pinned
+				    : launch_broker_name(call, opening.pinned, opening.name);
 	if (failed == -ELOOP)
 		served = launch_broker_left(call, ELOOP);
 	else if (failed < 0)
 		served = launch_broker_done(call, failed);
 	else
-		served = truncate_pinned(&opening, fd, length);
-	if (fd >= 0)
-		(void)close(fd);
+		served = truncate_pinned(&opening, length);
+	if (opening.pinned >= 0)
+		(void)close(opening.pinned);
 	return served;
 }

@@ -88,14 +88,29 @@ static bool may_speak_below(const struct sbx_image *image, const struct sbx_rule
 	       is_within(path, place->path, place->len);
 }
 
-static bool has_conditions(const struct sbx_image *image, const struct sbx_rule *rule)
+static bool is_conditional(const struct sbx_image *image, uint32_t index)
 {
 	const struct sbx_section *section;
 
-	if (rule->kind != SBX_RULE_SET || rule->section == SBX_NONE)
+	if (index == SBX_NONE)
 		return false;
-	section = &sbx_sections(image)[rule->section];
+	section = &sbx_sections(image)[index];
 	return section->suffixes.count || section->max_bytes != UINT64_MAX;
+}
+
+static bool has_conditions(const struct sbx_image *image, const struct sbx_rule *rule)
+{
+	return rule->kind == SBX_RULE_SET && is_conditional(image, rule->section);
+}
+
+/* A section above the place speaks there too, whatever lists add. */
+static bool is_conditional_at(const struct sbx_image *image, const char *path)
+{
+	struct sbx_request request = { .op = SBX_OP_READ, .size = -1, .path = path };
+	struct sbx_verdict verdict;
+
+	sbx_eval(image, &request, &verdict);
+	return is_conditional(image, verdict.section);
 }
 
 /* The classes of a place that a rule at it or below takes away. */
@@ -123,12 +138,18 @@ static bool takes(const struct sbx_rule *rule)
 	       rule->kind != SBX_RULE_PROTECT && !(rule->flags & SBX_RULE_ABSENT);
 }
 
-/* Protections spare what is private to the run, and there is nothing to run later in /dev. */
+/*
+ * Protections spare what is private to the run, and there is nothing to run later among devices; but
+ * anybody may work in /dev/shm.
+ */
 static bool is_protected_below(const struct holding *h, const struct launch_held *place,
 			       const struct sbx_rule *rule)
 {
+	bool device = is_within(place->path, "/dev", strlen("/dev")) &&
+		      !is_within(place->path, "/dev/shm", strlen("/dev/shm"));
+
 	return h->protects && place->rights & SBX_RIGHT_WRITE && !(rule->flags & SBX_RULE_FREE) &&
-	       !is_within(place->path, "/dev", strlen("/dev"));
+	       !device;
 }
 
 static bool is_folder(const char *path)
@@ -167,6 +188,8 @@ static int hold_place(struct holding *h, const struct sbx_rule *rule, struct lau
 			place->taker = h->takers[i];
 		lost |= taken;
 	}
+	if (is_conditional_at(h->image, place->path))
+		lost = HOLD_ALL;
 	if (classes & HOLD_CHANGE && is_protected_below(h, place, rule))
 		lost |= HOLD_WRITE | HOLD_CHANGE;
 	/* Who writes what is there can read it: so goes the kernel's right to create. */

@@ -234,7 +234,7 @@ static bool is_plainly_allowed(struct launch_judge *judge, uint64_t flags)
 
 	judge->request =
 		(struct sbx_request){ .op = rights & SBX_RIGHT_WRITE ? SBX_OP_WRITE : SBX_OP_READ,
-				      .size = -1,
+				      .size = INT64_MAX,
 				      .path = judge->at.path };
 	return !refuses(judge) && (judge->verdict.rights & rights) == rights &&
 	       judge->verdict.section == SBX_NONE;
@@ -283,7 +283,8 @@ static int judge_open(const struct call *call, uint64_t flags, uint64_t how)
 		find_flags |= SBX_RESOLVE_NOFOLLOW;
 	if (flags & O_PATH || (flags & O_ACCMODE) == NOT_OPENED ||
 	    !find(call, find_flags | SBX_RESOLVE_PLACE, how) || !*judge->given ||
-	    is_plainly_allowed(judge, flags) || !find(call, find_flags, how))
+	    (!is_missing(&judge->at) && is_plainly_allowed(judge, flags)) ||
+	    !find(call, find_flags, how))
 		return 0;
 	if (flags & TMPFILE)
 		return judge_tmpfile(judge);

@@ -9,6 +9,7 @@
  */
 #include "listen.h"
 
+#include "broker_wait.h"
 #include "contract.h"
 #include "repos.h"
 #include "signals.h"
@@ -94,6 +95,7 @@ void launch_listen_init(struct launch_listen *listen, const struct launch_listen
 							 .hold = setup->hold,
 							 .repos = launch_repos_new(),
 							 .masks = &listen->masks,
+							 .waits = launch_waits_new(setup->fd),
 							 .file_size = setup->file_size,
 							 .hides = setup->wishes->hides,
 							 .landlock = setup->landlock };

@@ -300,10 +300,13 @@ int launch_target_open(pid_t thread, int dir, const char *path, int flags, uint6
 	int fd;
 
 	name_base(thread, dir, link);
+	/* Only one flag makes a path from the root depend on where it starts. */
+	if (how & ~(uint64_t)RESOLVE_CACHED && path[0] == '/' && !(how & RESOLVE_IN_ROOT))
+		return open_found(AT_FDCWD, path, flags, how);
 	if (how & ~(uint64_t)RESOLVE_CACHED || !*path || make_whole(link, path, whole) < 0)
 		return open_from(link, path, flags, how);
 	fd = open_found(AT_FDCWD, whole, flags, 0);
-	if (fd == -EACCES && path[0] != '/')
+	if ((fd == -EACCES || fd == -ENAMETOOLONG) && path[0] != '/')
 		return open_from(link, path, flags, how);
 	if (fd == -ELOOP || (fd == -ENOENT && may_be_own(whole)))
 		return launch_target_open_own(thread, dir, path, flags);

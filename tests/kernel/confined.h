@@ -10,6 +10,7 @@
 #include "acts.h"
 #include "landlock.h"
 #include "ops.h"
+#include "query.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -27,6 +28,15 @@ struct answer {
 	struct sbx_verdict verdict;
 	struct sbx_resolved at, to;
 };
+
+static inline bool engine_is_new(const char *path)
+{
+	char place[PATH_MAX];
+	struct stat st;
+
+	sbx_repository_of(path, place);
+	return lstat(place, &st) < 0;
+}
 
 /* About one name, or about a move from one to another; paths are relative to 'cwd'. */
 static inline void engine_ask(const struct sbx_image *image, const char *cwd, enum sbx_op op,
@@ -53,7 +63,15 @@ static inline void engine_ask(const struct sbx_image *image, const char *cwd, en
 	request.to = to ? answer->to.path : NULL;
 	request.is_dir = act == ACT_MKDIR || S_ISDIR(answer->at.mode);
 	request.missing = !answer->at.mode;
+	if (answer->op == SBX_OP_READ || answer->op == SBX_OP_WRITE)
+		request.size = act == ACT_TRUNCATE ? 0 : answer->at.size;
 	sbx_eval(image, &request, &answer->verdict);
+	/* There is no repository to protect yet. */
+	if (answer->verdict.flags & SBX_VERDICT_REPO && engine_is_new(answer->at.path) &&
+	    (!to || engine_is_new(answer->to.path))) {
+		request.new_repo = true;
+		sbx_eval(image, &request, &answer->verdict);
+	}
 }
 
 /*

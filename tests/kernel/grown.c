@@ -9,7 +9,8 @@
 #define DEPTH 3
 
 /* Some begin like others: a rule for "work" says nothing of "work-evil". */
-const char *const grown_names[GROWN_NAMES] = { "work", "work-evil", "a", "ab", "f", "f.x" };
+const char *const grown_names[GROWN_NAMES] = { "work", "work-evil", "a",    "ab",    "f",
+					       "f.x",  ".npmrc",    ".git", "config" };
 
 static uint64_t seed;
 
@@ -62,9 +63,11 @@ static void aim_link(const struct grown *grown, struct grown_entry *entry)
 	unsigned int how = chance(8);
 
 	if (how < 3)
-		snprintf(entry->target, sizeof(entry->target), "%s", grown_names[chance(6)]);
+		snprintf(entry->target, sizeof(entry->target), "%s",
+			 grown_names[chance(GROWN_NAMES)]);
 	else if (how < 6)
-		snprintf(entry->target, sizeof(entry->target), "../%s", grown_names[chance(6)]);
+		snprintf(entry->target, sizeof(entry->target), "../%s",
+			 grown_names[chance(GROWN_NAMES)]);
 	else if (how == 6)
 		snprintf(entry->target, sizeof(entry->target), "%s/%s", grown->root,
 			 grown_some(grown)->path);
@@ -211,6 +214,58 @@ void grown_policy(const struct grown *grown, char *out, size_t size)
 					 rule_place(grown), modes[chance(6)]);
 }
 
+/* Something that Landlock cannot say. */
+static size_t say_more(const struct grown *grown, char *out, size_t size)
+{
+	static const char *const keys[] = { "deny", "deny", "deny", "read", "write", "write" };
+	static const char *const globs[] = {
+		"**/f", "*.x", "work/*", "**/*.x", "work/**/a", "**/ab"
+	};
+	const char *root = grown->root, *key = keys[chance(6)];
+
+	switch (chance(12)) {
+	case 0:
+	case 1:
+	case 2:
+		return (size_t)snprintf(out, size, "%s = %s/%s\n", key, root, globs[chance(6)]);
+	case 3:
+	case 4:
+		return (size_t)snprintf(out, size, "deny = %s/%s\n", root, rule_place(grown));
+	case 5:
+	case 6:
+		return (size_t)snprintf(out, size, "%s = %s/%s/new\n", chance(2) ? "deny" : "write",
+					root, rule_place(grown));
+	case 7:
+		return (size_t)snprintf(out, size, "hide = %s/%s\n", root, rule_place(grown));
+	default:
+		return say_rule(grown, out, size);
+	}
+}
+
+static size_t say_section(const struct grown *grown, unsigned int n, char *out, size_t size)
+{
+	static const char *const modes[] = { "ro", "rw", "rw", "rw", "rwx", "none" };
+	static const char *const more[] = { "", "", "suffixes = .x\n", "max_file_bytes = 3\n",
+					    "max_file_bytes = 100\n" };
+
+	return (size_t)snprintf(out, size, "[path p%u]\nroot = %s/%s\nmode = %s\n%s", n,
+				grown->root, rule_place(grown), modes[chance(6)], more[chance(5)]);
+}
+
+void grown_policy_any(const struct grown *grown, char *out, size_t size)
+{
+	size_t used = (size_t)snprintf(out, size, "protect = %s\n[paths]\n",
+				       chance(2) ? "yes" : "no");
+	unsigned int sections = chance(2) ? 0 : 1 + chance(2);
+
+	if (chance(2))
+		used += (size_t)snprintf(out + used, size - used, "write = %s/work\n", grown->root);
+	for (unsigned int i = 1 + chance(4); i > 0; i--)
+		used += say_more(grown, out + used, size - used);
+	for (unsigned int i = 0; i < sections; i++)
+		used += say_section(grown, i, out + used, size - used);
+}
+
 bool grown_named(const struct sbx_image *image, const char *path)
 {
 	size_t len = strlen(path);
@@ -230,6 +285,22 @@ static const char *first_name(const struct grown_entry *entry)
 	return entry->kind == 'h' ? entry->target : entry->path;
 }
 
+/* A rule that grants something: only such are the kernel's. */
+static bool is_granted(const struct sbx_image *image, const char *path)
+{
+	size_t len = strlen(path);
+
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++) {
+		const struct sbx_rule *rule = &sbx_rules(image)[i];
+		const char *named = sbx_str(image, rule->path);
+
+		if (rule->kind <= SBX_RULE_SET && rule->rights && !strncmp(named, path, len) &&
+		    (!named[len] || named[len] == '/'))
+			return true;
+	}
+	return false;
+}
+
 static bool named_elsewhere(const struct grown *grown, const struct sbx_image *image,
 			    const char *path)
 {
@@ -242,7 +313,7 @@ static bool named_elsewhere(const struct grown *grown, const struct sbx_image *i
 
 		if ((other->kind == 'f' || other->kind == 'h') &&
 		    !strcmp(first_name(other), first_name(entry)) &&
-		    grown_named(image, place(grown, other->path, 0)))
+		    is_granted(image, place(grown, other->path, 0)))
 			return true;
 	}
 	return false;
@@ -251,7 +322,7 @@ static bool named_elsewhere(const struct grown *grown, const struct sbx_image *i
 bool grown_bound(const struct grown *grown, const struct sbx_image *image, const char *path,
 		 const char *to)
 {
-	if (to && (grown_named(image, path) || grown_named(image, to)))
+	if (to && (is_granted(image, path) || is_granted(image, to)))
 		return true;
 	return named_elsewhere(grown, image, path) || named_elsewhere(grown, image, to);
 }

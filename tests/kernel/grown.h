@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 #define GROWN_MAX 26
-#define GROWN_NAMES 6
+#define GROWN_NAMES 9
 
 extern const char *const grown_names[GROWN_NAMES];
 
@@ -53,8 +53,10 @@ void grown_put(const struct grown *grown, const struct grown_entry *entry);
 const struct grown_entry *grown_some(const struct grown *grown);
 /* NULL when there is none of that absolute path. */
 const struct grown_entry *grown_find(const struct grown *grown, const char *path);
-/* Sections with rules about the tree. */
+/* Sections with rules about the tree, such that Landlock can say. */
 void grown_policy(const struct grown *grown, char *out, size_t size);
+/* The same, and what it cannot say; what begins it belongs to [sandbox]. There are patterns, places that are not there, suffixes, sizes, protections. */
+void grown_policy_any(const struct grown *grown, char *out, size_t size);
 
 /* True when a rule names this place or one inside it. */
 bool grown_named(const struct sbx_image *image, const char *path);

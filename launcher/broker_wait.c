@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread for each call that waits, and one more, while there are any, that looks after them: it
+ * interrupts those whose callers have died, or would have been interrupted themselves.
+ *
+ * A signal may come before the thread has begun to wait, and is lost then; so it is sent again and
+ * again until the thread has ended. Threads make no files here: they need no umask of their own.
+ */
+#include "broker_wait.h"
+
+#include "broker_call.h"
+#include "target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST 256 /* each costs a thread and a descriptor of ours */
+#define STACK (64u << 10)
+#define LOOK_MS 200
+
+struct seat {
+	struct launch_waits *waits;
+	struct launch_waiting what;
+	pid_t thread; /* 0: it has not begun */
+	_Atomic int broken; /* what the call gets that a signal has ended; 0: it goes on */
+	bool taken;
+};
+
+struct launch_waits {
+	pthread_mutex_t lock;
+	pthread_attr_t attr;
+	int listener;
+	bool ready; /* for signals */
+	bool watched; /* by a thread */
+	struct seat seats[MOST];
+};
+
+/* One that the supervisor does not read from its descriptor of signals. */
+static int wake_signal(void)
+{
+	return SIGRTMIN + 1;
+}
+
+/* That a call is interrupted is all there is to it. */
+static void wake(int number)
+{
+	(void)number;
+}
+
+struct launch_waits *launch_waits_new(int listener)
+{
+	struct launch_waits *waits = calloc(1, sizeof(*waits));
+
+	if (!waits)
+		return NULL;
+	waits->listener = listener;
+	if (pthread_attr_init(&waits->attr) != 0) {
+		free(waits);
+		return NULL;
+	}
+	(void)pthread_attr_setstacksize(&waits->attr, STACK);
+	(void)pthread_attr_setdetachstate(&waits->attr, PTHREAD_CREATE_DETACHED);
+	(void)pthread_mutex_init(&waits->lock, NULL);
+	return waits;
+}
+
+static bool is_wanted(const struct seat *seat)
+{
+	uint64_t id = seat->what.id;
+
+	return ioctl(seat->waits->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+/* --- Signals of the caller --- */
+
+/* Newer than any header: what the kernel turns into EINTR, or into a new beginning of the call. */
+#define RESTART 512 /* ERESTARTSYS */
+
+#define BIT(number) (UINT64_C(1) << ((number)-1))
+#define STOPS (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
+#define IDLE (BIT(SIGCHLD) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGCONT))
+#define NEVER (BIT(SIGKILL) | BIT(SIGSTOP)) /* blocked */
+
+static uint64_t number_behind(const char *text, const char *word, int base)
+{
+	const char *line = strstr(text, word);
+
+	return line ? strtoull(line + strlen(word), NULL, base) : 0;
+}
+
+/*
+ * Whoever waits for us hears of no signal but those that kill; and where the shim asks, of none at
+ * all, because it blocks them. What would end the call has to end the waiting: the errno, or 0. Where
+ * it is certain that the thread itself takes the signal next, the kernel is left to decide whether the
+ * call begins anew.
+ */
+static int interrupting(pid_t thread)
+{
+	char path[32], text[4096];
+	uint64_t own, shared, blocked, caught, counts;
+	ssize_t got;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)thread);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		(void)close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	own = number_behind(text, "\nSigPnd:", 16);
+	shared = number_behind(text, "\nShdPnd:", 16);
+	blocked = number_behind(text, "\nSigBlk:", 16);
+	caught = number_behind(text, "\nSigCgt:", 16);
+	counts = caught | ~(number_behind(text, "\nSigIgn:", 16) | STOPS | IDLE);
+	if (!((own | shared) & counts))
+		return 0;
+	if ((blocked | NEVER) == UINT64_MAX)
+		return EINTR;
+	if (number_behind(text, "\nThreads:", 10) == 1)
+		own |= shared;
+	if (own & counts & ~blocked)
+		return RESTART;
+	return shared & counts & ~blocked ? EINTR : 0;
+}
+
+/* --- The call --- */
+
+/* What has waited once may do so again: a lease that was given back can be taken once more. */
+static int open_waiting(const struct seat *seat)
+{
+	int flags = launch_broker_open_flags(seat->what.flags);
+	int fd;
+
+	do
+		fd = launch_target_reopen(seat->what.pinned, flags, 0);
+	while (fd == -EINTR && !seat->broken && is_wanted(seat));
+	return fd == -EINTR && seat->broken ? -seat->broken : fd;
+}
+
+static void finish(struct seat *seat, int fd)
+{
+	const struct launch_waiting *what = &seat->what;
+	struct seccomp_notif_resp response = { .id = what->id };
+
+	int given = fd;
+
+	if (fd >= 0 && !what->truncates)
+		given = launch_broker_hand_over(seat->waits->listener, what->id, fd, what->pinned,
+						what->flags);
+	else
+		(void)close(what->pinned);
+	if (given == -EALREADY)
+		return;
+	if (fd >= 0 && what->truncates)
+		given = ftruncate(fd, what->length) < 0 ? -errno : 0;
+	if (fd >= 0 && (given < 0 || what->truncates))
+		(void)close(fd);
+	response.error = given < 0 ? given : 0;
+	response.val = given < 0 ? 0 : given;
+	(void)ioctl(seat->waits->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+static void *wait_in(void *arg)
+{
+	struct seat *seat = arg;
+	struct launch_waits *waits = seat->waits;
+	sigset_t set;
+	int fd;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, wake_signal());
+	(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	(void)pthread_mutex_lock(&waits->lock);
+	seat->thread = (pid_t)syscall(SYS_gettid);
+	(void)pthread_mutex_unlock(&waits->lock);
+	fd = open_waiting(seat);
+	/* From here on nobody interrupts. */
+	(void)pthread_mutex_lock(&waits->lock);
+	seat->thread = 0;
+	(void)pthread_mutex_unlock(&waits->lock);
+	finish(seat, fd);
+	(void)pthread_mutex_lock(&waits->lock);
+	seat->taken = false;
+	(void)pthread_mutex_unlock(&waits->lock);
+	return NULL;
+}
+
+/* False when nobody waits any more. */
+static bool look_after(struct launch_waits *waits)
+{
+	bool any = false;
+
+	(void)pthread_mutex_lock(&waits->lock);
+	for (size_t i = 0; i < MOST; i++) {
+		struct seat *seat = &waits->seats[i];
+
+		any |= seat->taken;
+		if (!seat->taken || !seat->thread)
+			continue;
+		if (!seat->broken)
+			seat->broken = interrupting(seat->what.thread);
+		if (seat->broken || !is_wanted(seat))
+			(void)syscall(SYS_tgkill, getpid(), seat->thread, wake_signal());
+	}
+	waits->watched = any;
+	(void)pthread_mutex_unlock(&waits->lock);
+	return any;
+}
+
+static void *watch(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
+
+	do
+		(void)nanosleep(&pause, NULL);
+	while (look_after(arg));
+	return NULL;
+}
+
+/* The lock is held. */
+static int get_ready(struct launch_waits *waits)
+{
+	struct sigaction action = { .sa_handler = wake }; /* without SA_RESTART */
+	pthread_t thread;
+
+	if (!waits->ready && sigaction(wake_signal(), &action, NULL) < 0)
+		return -errno;
+	waits->ready = true;
+	if (!waits->watched && pthread_create(&thread, &waits->attr, watch, waits) != 0)
+		return -ENOMEM;
+	waits->watched = true;
+	return 0;
+}
+
+static struct seat *find_seat(struct launch_waits *waits)
+{
+	for (size_t i = 0; i < MOST; i++)
+		if (!waits->seats[i].taken)
+			return &waits->seats[i];
+	return NULL;
+}
+
+int launch_waits_add(struct launch_waits *waits, const struct launch_waiting *waiting)
+{
+	struct seat *seat;
+	pthread_t thread;
+	int failed;
+
+	(void)pthread_mutex_lock(&waits->lock);
+	seat = find_seat(waits);
+	failed = seat ? get_ready(waits) : -ENOMEM;
+	if (!failed) {
+		*seat = (struct seat){ .waits = waits, .what = *waiting, .taken = true };
+		if (pthread_create(&thread, &waits->attr, wait_in, seat) != 0) {
+			seat->taken = false;
+			failed = -ENOMEM;
+		}
+	}
+	(void)pthread_mutex_unlock(&waits->lock);
+	return failed;
+}

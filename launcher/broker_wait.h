@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls that may have to wait for others: the open of a FIFO whose other end nobody has, of a terminal
+ * without a carrier, of a file that somebody holds a lease on. Each waits in a thread of its own, so
+ * that nobody else does.
+ *
+ * Whoever waits is given up once its caller has died, or has a signal to take. Nobody waits for these threads: they end with
+ * the process.
+ */
+#ifndef SBX_LAUNCH_BROKER_WAIT_H
+#define SBX_LAUNCH_BROKER_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct launch_waiting {
+	uint64_t id; /* of the question */
+	pid_t thread; /* that asked */
+	int pinned; /* what is opened */
+	uint64_t flags; /* of open() */
+	bool truncates; /* to 'length', and the descriptor is for nobody */
+	int64_t length;
+};
+
+struct launch_waits;
+struct launch_waits *launch_waits_new(int listener); /* NULL: out of memory */
+
+/*
+ * The call is answered by and by, and 'pinned' is no longer the caller's. Or a negative errno, and
+ * nothing has happened: -ENOMEM as for a FIFO that the kernel has no memory for, because there are
+ * too many.
+ */
+int launch_waits_add(struct launch_waits *waits, const struct launch_waiting *waiting);
+
+#endif
