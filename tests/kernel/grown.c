@@ -254,8 +254,8 @@ static size_t say_section(const struct grown *grown, unsigned int n, char *out, 
 
 void grown_policy_any(const struct grown *grown, char *out, size_t size)
 {
-	size_t used = (size_t)snprintf(out, size, "protect = %s\n[paths]\n",
-				       chance(2) ? "yes" : "no");
+	size_t used =
+		(size_t)snprintf(out, size, "protect = %s\n[paths]\n", chance(2) ? "yes" : "no");
 	unsigned int sections = chance(2) ? 0 : 1 + chance(2);
 
 	if (chance(2))

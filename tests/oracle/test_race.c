@@ -84,8 +84,8 @@ int main(void)
 	      "%s/lib/ && cp -rL %s/share %s/tests/oracle/programs %s/ && chmod -R go+rX %s",
 	      at("build"), at("build"), build, at("build"), build, at("build"), build, build,
 	      at("build"), at("build"));
-	shell("printf '[sandbox]\\nisolate = none\\n[paths]\\ndeny = %s, %s\\n' >%s", at("w/denied"), at("w/**/*.x"),
-	      at("policy.ini"));
+	shell("printf '[sandbox]\\nisolate = none\\n[paths]\\ndeny = %s, %s\\n' >%s",
+	      at("w/denied"), at("w/**/*.x"), at("policy.ini"));
 	for (int i = 0; i < (root ? 4 : 2); i++)
 		attack(i & 1 ? "racer-static" : "racer", root && i & 2 ? NOBODY : 0, tries,
 		       root && !(i & 2) ? "as root" : "as an ordinary user");
