@@ -159,6 +159,43 @@ static bool is_to_be_copied(const struct one *one, enum run_kind kind)
 	return false;
 }
 
+/* A folder with a repository in it, or with something that cannot be looked into. */
+static bool holds_repository(const char *path)
+{
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < world.grown.count; i++) {
+		const struct grown_entry *entry = &world.grown.entries[i];
+		char whole[ACTOR_PATH];
+
+		snprintf(whole, sizeof(whole), "%s/%s", world.grown.root, entry->path);
+		if (strncmp(whole, path, len) != 0 || (whole[len] && whole[len] != '/'))
+			continue;
+		if (strstr(whole + len, "/.git") || (entry->kind == '/' && entry->mode != 0755))
+			return true;
+	}
+	return false;
+}
+
+/* Repositories that are protected stay where they are; the engine alone cannot know where they are. */
+static bool is_kept(const struct one *one)
+{
+	const struct answer *answer = &one->answers[0];
+
+	return acts[one->spelled.what.act].op == SBX_OP_RENAME && answer->known &&
+	       one->spelled.what.act != ACT_LINK && strstr(policy_text, "protect = yes") &&
+	       (holds_repository(answer->at.path) ||
+		(one->spelled.what.act == ACT_EXCHANGE && holds_repository(answer->to.path)));
+}
+
+static bool is_kept_in(const struct one *one, enum run_kind kind)
+{
+	int code = one->codes[kind];
+
+	return is_kept(one) && (code == EACCES || code == EXDEV || code == EPERM) &&
+	       one->pictures[kind] == world.picture;
+}
+
 static bool agrees(const struct one *one, enum run_kind kind)
 {
 	bool as_bare = one->codes[kind] == one->codes[RUN_BARE] &&
@@ -167,6 +204,8 @@ static bool agrees(const struct one *one, enum run_kind kind)
 
 	if (!one->known && one->codes[RUN_BARE] == 0)
 		return false;
+	if (is_kept_in(one, kind))
+		return true;
 	if (one->early)
 		return one->codes[RUN_BARE] != 0 && (as_bare || refused);
 	if (!one->known || one->allowed)
@@ -298,7 +337,7 @@ static bool needs_words(const struct one *one, enum run_kind kind)
 		    one->pictures[RUN_BARE] == world.picture;
 
 	return one->codes[RUN_BARE] == 0 && one->codes[kind] != 0 && !idle &&
-	       !(one->allowed && is_to_be_copied(one, kind));
+	       !(one->allowed && is_to_be_copied(one, kind)) && !is_kept(one);
 }
 
 static void check_log(enum run_kind kind)
@@ -318,7 +357,8 @@ static void check_log(enum run_kind kind)
 			complain(one, run_names[kind]);
 	}
 	for (size_t i = 0; i < heard.count; i++) {
-		if (heard.events[i].expected)
+		if (heard.events[i].expected || (!strcmp(heard.events[i].op, "rename") &&
+						 holds_repository(heard.events[i].path)))
 			continue;
 		tally.unfounded++;
 		diag("%s: said without a reason: %s %s %s", run_names[kind], heard.events[i].op,

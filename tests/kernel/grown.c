@@ -223,7 +223,7 @@ static size_t say_more(const struct grown *grown, char *out, size_t size)
 	};
 	const char *root = grown->root, *key = keys[chance(6)];
 
-	switch (chance(12)) {
+	switch (chance(11)) {
 	case 0:
 	case 1:
 	case 2:
@@ -235,8 +235,6 @@ static size_t say_more(const struct grown *grown, char *out, size_t size)
 	case 6:
 		return (size_t)snprintf(out, size, "%s = %s/%s/new\n", chance(2) ? "deny" : "write",
 					root, rule_place(grown));
-	case 7:
-		return (size_t)snprintf(out, size, "hide = %s/%s\n", root, rule_place(grown));
 	default:
 		return say_rule(grown, out, size);
 	}

@@ -55,7 +55,7 @@ const struct grown_entry *grown_some(const struct grown *grown);
 const struct grown_entry *grown_find(const struct grown *grown, const char *path);
 /* Sections with rules about the tree, such that Landlock can say. */
 void grown_policy(const struct grown *grown, char *out, size_t size);
-/* The same, and what it cannot say; what begins it belongs to [sandbox]. There are patterns, places that are not there, suffixes, sizes, protections. */
+/* The same, and what it cannot say; what begins it belongs to [sandbox]. Nothing is hidden. There are patterns, places that are not there, suffixes, sizes, protections. */
 void grown_policy_any(const struct grown *grown, char *out, size_t size);
 
 /* True when a rule names this place or one inside it. */
