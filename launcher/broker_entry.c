@@ -226,6 +226,11 @@ static int check_move(const struct entry *from, bool is_dir, const struct entry 
 	return 0;
 }
 
+static bool may_change(const struct entry *entry)
+{
+	return faccessat(entry->folder, ".", W_OK | X_OK, AT_EACCESS) == 0;
+}
+
 static enum launch_served move(const struct brokered *call, const struct entry *from,
 			       const struct entry *to)
 {
@@ -252,6 +257,10 @@ static enum launch_served move(const struct brokered *call, const struct entry *
 		if (copies && served == SERVED_HELD)
 			served = launch_broker_done(call, -EXDEV);
 	}
+	/* What could not be anyway is not refused, and is not for Landlock to answer. */
+	if (served == SERVED_REFUSED && there && !(flags & RENAME_EXCHANGE) &&
+	    S_ISDIR(st.st_mode) != S_ISDIR(other.st_mode) && may_change(from) && may_change(to))
+		return launch_broker_done(call, S_ISDIR(st.st_mode) ? -ENOTDIR : -EISDIR);
 	if (served != SERVED_HELD || (launch_broker_is_held_in(call, from->path) &&
 				      launch_broker_is_held_in(call, to->path)))
 		return served;
