@@ -9,6 +9,7 @@
 #include "cover.h"
 
 #include "engine.h"
+#include "hold.h"
 #include "watch.h"
 
 #include <dirent.h>
@@ -74,35 +75,19 @@ static uint8_t rights_above(const struct finding *f, const char *path)
 	return rights_at(f, folder, NULL);
 }
 
-static bool is_within(const char *path, const char *folder, size_t len)
-{
-	if (len == 1)
-		return true;
-	return !strncmp(path, folder, len) && (path[len] == '/' || !path[len]);
-}
-
-static size_t literal_len(const char *pattern)
-{
-	size_t len = strcspn(pattern, "*?");
-
-	while (len > 1 && pattern[len - 1] != '/')
-		len--;
-	return len > 1 ? len - 1 : 1;
-}
-
 /* Whether a rule may give something below a folder that a mask leaving 'rights' would take. */
 static bool gives_below(const struct finding *f, uint32_t index, const char *folder, uint8_t rights)
 {
 	const struct sbx_rule *rule = rule_of(f, index);
 	const char *path = path_of(f, index);
-	size_t len = strlen(folder), literal = literal_len(path);
+	size_t len = strlen(folder), literal = launch_literal_len(path);
 
 	if (rule->kind > SBX_RULE_SET || (rule->flags & SBX_RULE_ABSENT) ||
 	    !(rule->rights & (uint8_t)~rights))
 		return false;
 	if (!(rule->flags & SBX_RULE_GLOB))
-		return is_within(path, folder, len) && strlen(path) > len;
-	return is_within(folder, path, literal) || !strncmp(path, folder, len);
+		return launch_is_within(path, folder, len) && strlen(path) > len;
+	return launch_is_within(folder, path, literal) || launch_is_within(path, folder, len);
 }
 
 static bool is_in_the_way(const struct finding *f, const char *path, bool folder, uint8_t rights)
@@ -110,10 +95,10 @@ static bool is_in_the_way(const struct finding *f, const char *path, bool folder
 	size_t len = strlen(path);
 
 	/* What is there differs for every process, and goes away with it. */
-	if (len == 1 || is_within(path, "/proc", strlen("/proc")))
+	if (len == 1 || launch_is_within(path, "/proc", strlen("/proc")))
 		return true;
 	for (const char *const *keep = f->keep; *keep; keep++)
-		if (is_within(*keep, path, len))
+		if (launch_is_within(*keep, path, len))
 			return true;
 	for (uint32_t i = 0; folder && i < sbx_count(f->image, SBX_TABLE_rules); i++)
 		if (gives_below(f, i, path, rights))
@@ -272,16 +257,18 @@ static const char *meeting(const struct finding *f, uint32_t pattern, uint32_t r
 {
 	const struct sbx_rule *other = rule_of(f, rule);
 	const char *glob = path_of(f, pattern), *path = path_of(f, rule);
-	size_t literal = literal_len(glob);
+	size_t literal = launch_literal_len(glob);
 	/* Folders of this run are empty yet. */
 	const uint16_t none = SBX_RULE_ABSENT | SBX_RULE_MISSING | SBX_RULE_FREE;
 
 	if (other->kind > SBX_RULE_SET || other->flags & none || !(other->rights & PATH_RIGHTS) ||
 	    literal >= PATH_MAX)
 		return NULL;
-	if (!(other->flags & SBX_RULE_GLOB) && is_within(path, glob, literal))
+	if (!(other->flags & SBX_RULE_GLOB) && launch_is_within(path, glob, literal))
 		return path;
-	if (!is_within(glob, path, other->flags & SBX_RULE_GLOB ? literal_len(path) : strlen(path)))
+	if (!launch_is_within(glob, path,
+			      other->flags & SBX_RULE_GLOB ? launch_literal_len(path)
+							   : strlen(path)))
 		return NULL;
 	memcpy(out, glob, literal);
 	out[literal] = '\0';
@@ -292,7 +279,7 @@ static const char *meeting(const struct finding *f, uint32_t pattern, uint32_t r
 static bool was_scanned(char *const *done, size_t count, const char *path)
 {
 	for (size_t i = 0; i < count; i++)
-		if (is_within(path, done[i], strlen(done[i])))
+		if (launch_is_within(path, done[i], strlen(done[i])))
 			return true;
 	return false;
 }
@@ -308,7 +295,7 @@ static bool scan_root(struct finding *f, const char *path)
 
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT || errno == ENOTDIR;
-	if (len == 1 || is_within(path, "/proc", 5) || is_within(path, "/sys", 4))
+	if (len == 1 || launch_is_within(path, "/proc", 5) || launch_is_within(path, "/sys", 4))
 		return false;
 	/* The place itself may match. */
 	if (!here && rule != SBX_NONE && is_pattern(rule_of(f, rule)) && rights_above(f, path))
@@ -393,8 +380,8 @@ static void drop_covered(struct launch_covers *covers)
 		for (size_t j = 0; j < kept && !covered; j++)
 			covered = (covers->list[j].denied ||
 				   !strcmp(covers->list[j].path, mask->path)) &&
-				  is_within(mask->path, covers->list[j].path,
-					    strlen(covers->list[j].path));
+				  launch_is_within(mask->path, covers->list[j].path,
+						   strlen(covers->list[j].path));
 		if (covered)
 			free(mask->path);
 		else

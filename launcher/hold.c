@@ -59,16 +59,14 @@ static uint8_t rights_above(const struct sbx_image *image, const char *path)
 	return rights_at(image, folder);
 }
 
-/* Whether a place is at or below a folder of 'len' bytes. */
-static bool is_within(const char *path, const char *folder, size_t len)
+bool launch_is_within(const char *path, const char *folder, size_t len)
 {
 	if (len == 1)
 		return true;
 	return !strncmp(path, folder, len) && (path[len] == '/' || !path[len]);
 }
 
-/* How much of a pattern is names: the folder that all it matches lies in. */
-static size_t literal_len(const char *pattern)
+size_t launch_literal_len(const char *pattern)
 {
 	size_t len = strcspn(pattern, "*?");
 
@@ -83,9 +81,9 @@ static bool may_speak_below(const struct sbx_image *image, const struct sbx_rule
 	const char *path = sbx_str(image, rule->path);
 
 	if (!(rule->flags & SBX_RULE_GLOB))
-		return is_within(path, place->path, place->len);
-	return is_within(place->path, path, literal_len(path)) ||
-	       is_within(path, place->path, place->len);
+		return launch_is_within(path, place->path, place->len);
+	return launch_is_within(place->path, path, launch_literal_len(path)) ||
+	       launch_is_within(path, place->path, place->len);
 }
 
 static bool is_conditional(const struct sbx_image *image, uint32_t index)
@@ -145,8 +143,8 @@ static bool takes(const struct sbx_rule *rule)
 static bool is_protected_below(const struct holding *h, const struct launch_held *place,
 			       const struct sbx_rule *rule)
 {
-	bool device = is_within(place->path, "/dev", strlen("/dev")) &&
-		      !is_within(place->path, "/dev/shm", strlen("/dev/shm"));
+	bool device = launch_is_within(place->path, "/dev", strlen("/dev")) &&
+		      !launch_is_within(place->path, "/dev/shm", strlen("/dev/shm"));
 
 	return h->protects && place->rights & SBX_RIGHT_WRITE && !(rule->flags & SBX_RULE_FREE) &&
 	       !device;

@@ -39,6 +39,11 @@ struct launch_hold {
 	uint8_t brokered; /* classes that are left out somewhere */
 };
 
+/* Whether a place is at or below a folder of 'len' bytes. */
+bool launch_is_within(const char *path, const char *folder, size_t len);
+/* How much of a pattern is names: the folder that all it matches lies in. */
+size_t launch_literal_len(const char *pattern);
+
 /* The classes that rights come to. */
 uint8_t launch_hold_classes(uint8_t rights);
 

@@ -396,7 +396,7 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 	case SERVED_JUDGED:
 		launch_judge_record(judge, index);
 		say(listen, judge, asked, "broker");
-		/* fall through */
+		__attribute__((fallthrough));
 	case SERVED_DONE:
 		response.error = -result.error;
 		response.val = result.value;

@@ -9,7 +9,7 @@ FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 include $(wildcard tests/*/module.mk)
 HELP_SRC  := $(filter-out $(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(ATTACK_SRC) tests/attack/evil.c \
-	tests/attack/beneath.c tests/shim/% tests/e2e/% tests/agree/actor.c tests/oracle/doer.c \
+	tests/shim/% tests/e2e/% tests/agree/actor.c tests/oracle/doer.c \
 	tests/oracle/racer.c tests/probe/% $(HYGIENE_SRC) tests/bench/calls.c tests/bench/under.c, \
 	$(wildcard tests/*/*.c))
 TEST_SRC  := $(filter-out $(SHIM_TEST_SRC),$(TEST_SRC))

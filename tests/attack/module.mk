@@ -29,5 +29,5 @@ $(ATTACK_OUT)/programs/attack-musl: $(ATTACK_DEPS)
 	$(call link_attack,musl-gcc,$(addprefix -idirafter ,$(KERNEL_HEADERS)))
 $(ATTACK_OUT)/programs/evil.so: tests/attack/evil.c tests/attack/module.mk
 	$(call link_attack,$(CC),-shared -fPIC)
-$(ATTACK_OUT)/programs/without-namespaces: tests/attack/beneath.c tests/attack/module.mk
+$(ATTACK_OUT)/programs/without-namespaces: tests/e2e/without-namespaces.c tests/attack/module.mk
 	$(call link_attack,$(CC),-static)

@@ -8,7 +8,7 @@ set -u
 # shellcheck source=tests/e2e/lib.sh
 . "${SBX_TOP:-.}/tests/e2e/lib.sh"
 
-cc -D_GNU_SOURCE -o "$DIR/no-userns" "$SBX_TOP/tests/e2e/no-userns.c" || exit
+cc -D_GNU_SOURCE -o "$DIR/no-userns" "$SBX_TOP/tests/e2e/without-namespaces.c" || exit
 cat >"$DIR/try.c" <<'END_OF_C'
 /* try CALL: 0 when it was refused with EPERM or EACCES. */
 #include <errno.h>

@@ -8,7 +8,7 @@ set -u
 # shellcheck source=tests/e2e/lib.sh
 . "${SBX_TOP:-.}/tests/e2e/lib.sh"
 
-cc -D_GNU_SOURCE -o "$DIR/no-userns" "$SBX_TOP/tests/e2e/no-userns.c" || exit
+cc -D_GNU_SOURCE -o "$DIR/no-userns" "$SBX_TOP/tests/e2e/without-namespaces.c" || exit
 cat >"$DIR/queue.c" <<'END_OF_C'
 /* queue: whether there is a message queue of System V with the number 4711. */
 #include <stdio.h>
