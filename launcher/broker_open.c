@@ -213,7 +213,7 @@ static int setting(const char *path)
 
 	if (fd >= 0)
 		(void)close(fd);
-	return got <= 0 ? 2 : atoi(text);
+	return got <= 0 ? 2 : (int)strtol(text, NULL, 10);
 }
 
 /*

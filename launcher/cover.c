@@ -214,13 +214,15 @@ int launch_covers_watch(const struct launch_covers *covers)
 
 static bool is_mounted(FILE *mounts, uint64_t id)
 {
-	unsigned long long number;
+	char *line = NULL;
+	bool found = false;
+	size_t room = 0;
 
 	rewind(mounts);
-	while (fscanf(mounts, "%llu%*[^\n]", &number) == 1)
-		if (number == id)
-			return true;
-	return false;
+	while (!found && getline(&line, &room, mounts) > 0)
+		found = strtoull(line, NULL, 10) == id;
+	free(line);
+	return found;
 }
 
 const char *launch_covers_gone(const struct launch_covers *covers)

@@ -4,7 +4,7 @@
 # What work costs where the supervisor makes calls for the program: with the default protections, which
 # have it change files, and with a deny inside of the workspace, which has it open them all, too
 # (without mounts to hold it otherwise). SBX_BENCH_ROUNDS sets the number of rounds.
-# shellcheck disable=SC2154 # set there
+# shellcheck disable=SC2154,SC2016 # set there, and what others expand
 . "${BASH_SOURCE[0]%/*}/setting.bash"
 . "${BASH_SOURCE[0]%/*}/material.bash"
 

@@ -26,6 +26,9 @@ struct plot {
 	bool held; /* somebody has all FIFOs open: nobody waits */
 };
 
+/* By a shell; ends the test when it fails. */
+void plot_shell(const char *format, ...) TAP_FORMAT(1, 2);
+
 void plot_grow(struct plot *plot);
 /* In the folder 'root', which is emptied. */
 void plot_plant(const struct plot *plot, const char *root);

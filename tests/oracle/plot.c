@@ -3,6 +3,8 @@
 #include "oracle.h"
 
 #include <dirent.h>
+#include <stdarg.h>
+#include <sys/wait.h>
 
 #define NAMES 7
 #define DEPTH 3
@@ -161,16 +163,30 @@ static void dress(const struct plot *plot, const char *root, const struct plot_e
 		BAIL_OUT("cannot close %s", path);
 }
 
+void plot_shell(const char *format, ...)
+{
+	char command[8 * PATH_MAX];
+	int status = -1;
+	va_list args;
+	pid_t pid;
+
+	va_start(args, format);
+	vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	pid = fork();
+	if (pid == 0) {
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+		BAIL_OUT("'%s' failed", command);
+}
+
+/* Not the folder itself: the programs are in it. */
 static void empty(const char *root)
 {
-	char command[3 * PATH_MAX + 128];
-
-	/* Not the folder itself: the programs are in it. */
-	snprintf(command, sizeof(command),
-		 "mkdir -p %s; chmod -R u+rwX %s 2>/dev/null; find %s -mindepth 1 -delete", root,
-		 root, root);
-	if (system(command) != 0)
-		BAIL_OUT("cannot empty %s", root);
+	plot_shell("mkdir -p %s; chmod -R u+rwX %s 2>/dev/null; find %s -mindepth 1 -delete", root,
+		   root, root);
 }
 
 void plot_plant(const struct plot *plot, const char *root)

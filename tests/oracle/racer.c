@@ -201,7 +201,7 @@ int main(int argc, char *argv[])
 	static const char *const folders[] = { "denied", "" };
 	void (*const attempts[])(const char *) = { try_open, try_link, try_move, try_write };
 
-	tries = argc > 1 ? atol(argv[1]) : 1000;
+	tries = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
 	snprintf(name, sizeof(name), "plain");
 	for (size_t i = 0; i < 3; i++) {
 		plain();

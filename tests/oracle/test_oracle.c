@@ -46,12 +46,9 @@ static const char *from_build(const char *name)
 static void copy(const char *name, const char *to)
 {
 	const char *build = getenv("SBX_BUILD");
-	char command[4 * PATH_MAX];
 
-	snprintf(command, sizeof(command), "cp -rL %s/%s %s && chmod -R go+rX %s",
-		 build ? build : "build/release", name, from_build(to), at("build"));
-	if (system(command) != 0)
-		BAIL_OUT("'%s' failed", command);
+	plot_shell("cp -rL %s/%s %s && chmod -R go+rX %s", build ? build : "build/release", name,
+		   from_build(to), at("build"));
 }
 
 static void prepare(void)

@@ -5,22 +5,11 @@
  *
  * SBX_RACES says how many tries there are to be (1500).
  */
+#include "oracle.h"
+
 #include "../kernel/confined.h"
 
 #include <signal.h>
-
-static void shell(const char *format, ...) TAP_FORMAT(1, 2);
-static void shell(const char *format, ...)
-{
-	char command[8 * PATH_MAX];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	if (system(command) != 0)
-		BAIL_OUT("'%s' failed", command);
-}
 
 static bool says(const char *path, const char *text)
 {
@@ -57,15 +46,15 @@ static void attack(const char *racer, uid_t uid, const char *tries, const char *
 	const char *root = at("w");
 	int status;
 
-	shell("rm -rf %s && mkdir -p %s/denied && cd %s && echo secret >denied/secret && "
-	      "echo secret >secret.x && echo good >.npmrc && chown -R %u . && chmod 755 .",
-	      root, root, root, uid ? uid : getuid());
+	plot_shell("rm -rf %s && mkdir -p %s/denied && cd %s && echo secret >denied/secret && "
+		   "echo secret >secret.x && echo good >.npmrc && chown -R %u . && chmod 755 .",
+		   root, root, root, uid ? uid : getuid());
 	status = run(at("build/programs/%s", racer), uid, tries);
 	cmp_ok(status, "==", 0, "%s, %s, gets no secret in %s tries", racer, who, tries);
 	ok(says(at("w/denied/secret"), "secret\n") && says(at("w/secret.x"), "secret\n"),
 	   "and changes none");
 	ok(says(at("w/.npmrc"), "good\n"), "nor what is protected");
-	shell("test \"$(ls %s/denied)\" = secret", root);
+	plot_shell("test \"$(ls %s/denied)\" = secret", root);
 }
 
 int main(void)
@@ -80,12 +69,13 @@ int main(void)
 	tree_begin();
 	tries = tries ? tries : "1500";
 	build = build ? build : "build/release";
-	shell("mkdir -p %s/bin %s/lib && cp %s/bin/sbx-launch %s/bin/ && cp %s/lib/libsbx-shim.so "
-	      "%s/lib/ && cp -rL %s/share %s/tests/oracle/programs %s/ && chmod -R go+rX %s",
-	      at("build"), at("build"), build, at("build"), build, at("build"), build, build,
-	      at("build"), at("build"));
-	shell("printf '[sandbox]\\nisolate = none\\n[paths]\\ndeny = %s, %s\\n' >%s",
-	      at("w/denied"), at("w/**/*.x"), at("policy.ini"));
+	plot_shell("mkdir -p %s/bin %s/lib && cp %s/bin/sbx-launch %s/bin/ && cp "
+		   "%s/lib/libsbx-shim.so "
+		   "%s/lib/ && cp -rL %s/share %s/tests/oracle/programs %s/ && chmod -R go+rX %s",
+		   at("build"), at("build"), build, at("build"), build, at("build"), build, build,
+		   at("build"), at("build"));
+	plot_shell("printf '[sandbox]\\nisolate = none\\n[paths]\\ndeny = %s, %s\\n' >%s",
+		   at("w/denied"), at("w/**/*.x"), at("policy.ini"));
 	for (int i = 0; i < (root ? 4 : 2); i++)
 		attack(i & 1 ? "racer-static" : "racer", root && i & 2 ? NOBODY : 0, tries,
 		       root && !(i & 2) ? "as root" : "as an ordinary user");

@@ -7,6 +7,8 @@
 
 #include "load.h"
 
+#define TEXT 2048
+
 static struct launch_error error;
 
 static void read_classes(uint8_t classes, char out[8])
@@ -163,20 +165,27 @@ static bool agrees(const struct sbx_image *image, const struct launch_hold *hold
 	return true;
 }
 
+static void append(char text[TEXT], const char *more)
+{
+	size_t len = strlen(text);
+
+	snprintf(text + len, TEXT - len, "%s", more);
+}
+
 static void test_random(void)
 {
 	unsigned int wrong = 0, held = 0;
 
 	for (int round = 0; round < 500; round++) {
-		char text[2048] = ALONE, rule[200], path[PATH_MAX];
+		char text[TEXT] = ALONE, rule[200], path[PATH_MAX];
 		struct sbx_policy *policy;
 		struct launch_hold hold;
 
 		if (chance(2))
-			strcat(text, "protect = no\n");
-		strcat(text, "[paths]\n");
+			append(text, "protect = no\n");
+		append(text, "[paths]\n");
 		for (unsigned int i = 0, count = 1 + chance(5); i < count; i++)
-			strcat(text, random_rule(rule));
+			append(text, random_rule(rule));
 		policy = load_text(text);
 		if (launch_hold_make(sbx_policy_image(policy), true, NULL, &hold, &error) < 0)
 			BAIL_OUT("%s in\n%s", error.text, text);

@@ -159,7 +159,7 @@ static void uses(void)
 	char *argv[] = { "x", NULL };
 
 	if (strlen(path) < sizeof(address.sun_path)) {
-		strcpy(address.sun_path, path);
+		memcpy(address.sun_path, path, strlen(path));
 		say("connect", connect(fd, (struct sockaddr *)&address, sizeof(address)));
 	}
 	close(fd);

@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 	hidden = argv[2];
 	size = strtol(argv[3], NULL, 10);
 	tries = strtol(argv[4], NULL, 10);
-	strcpy(path, seen);
+	snprintf(path, sizeof(path), "%s", seen);
 	if (pthread_create(&thread, NULL, exchange, NULL))
 		return 2;
 	stat(seen, &st);
