@@ -331,7 +331,7 @@ static bool may_link(const struct brokered *call, const char *from, const char *
 }
 
 /* Folders get no second name, and the kernel says so after it has looked at that. */
-static int refuse_folder(const struct entry *to)
+static int refuse_folder(const struct entry *to, uid_t owner)
 {
 	struct stat st;
 
@@ -339,7 +339,10 @@ static int refuse_folder(const struct entry *to)
 		return -EEXIST;
 	if (errno != ENOENT)
 		return -errno;
-	return to->slashed ? -ENOENT : -EPERM;
+	if (to->slashed)
+		return -ENOENT;
+	/* Who links what is somebody else's is told so first (fs.protected_hardlinks). */
+	return may_change(to) || owner != geteuid() ? -EPERM : -EACCES;
 }
 
 /* The very file that is pinned gets the name. One without any name is the program's own. */
@@ -352,7 +355,7 @@ static enum launch_served link_pinned(const struct brokered *call, int fd, const
 	if (fstat(fd, &st) < 0)
 		return launch_broker_done(call, -errno);
 	if (S_ISDIR(st.st_mode))
-		return launch_broker_done(call, refuse_folder(to));
+		return launch_broker_done(call, refuse_folder(to, st.st_uid));
 	if (failed < 0 && (failed != -ELOOP || st.st_nlink))
 		return launch_broker_left(call, failed == -ELOOP ? EXDEV : -failed);
 	if (!may_link(call, failed < 0 ? NULL : from, to->path))

@@ -257,12 +257,12 @@ static enum launch_served open_existing(struct opening *opening)
 	if (!opening->stays && launch_broker_is_held(opening->call, opening->name, classes))
 		return SERVED_HELD;
 	/* What the kernel cannot see any more in the way we open it. */
-	if (S_ISLNK(st.st_mode))
-		return launch_broker_done(opening->call, flags & O_DIRECTORY ? -ENOTDIR : -ELOOP);
 	if (S_ISDIR(st.st_mode) && flags & O_CREAT)
 		return launch_broker_done(opening->call, -EISDIR);
 	if (is_planted(opening, &st))
 		return launch_broker_done(opening->call, -EACCES);
+	if (S_ISLNK(st.st_mode))
+		return launch_broker_done(opening->call, flags & O_DIRECTORY ? -ENOTDIR : -ELOOP);
 	return open_for_use(opening, &st);
 }
 

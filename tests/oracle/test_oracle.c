@@ -326,8 +326,13 @@ static void lay_out(struct side *side, const char *name)
 	snprintf(side->top, sizeof(side->top), "%s", at("%s", name));
 	snprintf(side->root, sizeof(side->root), "%s/u/v/w", side->top);
 	if (mkdir(side->top, 0755) < 0 || mkdir(at("%s/u", name), 0755) < 0 ||
-	    mkdir(at("%s/u/v", name), 0755) < 0)
+	    mkdir(at("%s/u/v", name), 0755) < 0 || mkdir(side->root, 0755) < 0 ||
+	    mkdir(at("%s/denied", name), 0700) < 0)
 		BAIL_OUT("no folders for trees");
+	/* What is made above the tree would stay there. */
+	if (chmod(at("%s/u/v", name), 0555) < 0 || chmod(at("%s/u", name), 0555) < 0 ||
+	    chmod(side->top, 0555) < 0)
+		BAIL_OUT("cannot close the folders above");
 }
 
 int main(void)
@@ -347,8 +352,6 @@ int main(void)
 	/* Names of one length, so that what is too long in one place is so in the other. */
 	lay_out(&bare, "naked");
 	lay_out(&boxed, "boxed");
-	if (mkdir(at("boxed/denied"), 0700) < 0)
-		BAIL_OUT("no folder to deny");
 	if (getuid() == 0)
 		compare_all(0, "as root", cases / 8);
 	plot.uid = NOBODY;
