@@ -16,16 +16,18 @@ TEST_SRC  := $(filter-out $(SHIM_TEST_SRC),$(TEST_SRC))
 
 # What these ask of the kernel takes minutes under a sanitizer; their code is in unit tests too.
 ifeq ($(VARIANT),asan)
-TEST_SRC := $(filter-out tests/kernel/%,$(TEST_SRC))
+TEST_SRC := $(filter-out tests/kernel/% tests/attack/test_holes.c tests/attack/test_files.c \
+	tests/attack/test_shim.c,$(TEST_SRC))
 endif
 
 TEST_BINS  := $(TEST_SRC:%.c=$(B)/%.t)
 FUZZ_BINS  := $(FUZZ_SRC:%.c=$(B)/%)
 BENCH_BINS := $(BENCH_SRC:%.c=$(B)/%)
 TESTS      := $(TEST_BINS) $(SHIM_TESTS) $(wildcard tests/*/*.t)
-# Whole test suites of others: under a sanitizer they would make the same calls over and over.
+# What makes the same calls over and over, under a sanitizer: test suites of others, races, loads.
 ifeq ($(VARIANT),asan)
-TESTS := $(filter-out tests/e2e/transparent-%,$(TESTS))
+TESTS := $(filter-out tests/e2e/transparent-% $(addprefix tests/e2e/,hide.t workspace.t load.t \
+	healthy.t policy-errors.t policy-show.t policy-profiles.t),$(TESTS))
 endif
 
 # What tests run.
