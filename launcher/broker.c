@@ -32,8 +32,8 @@
 
 enum launch_served launch_broker_done(const struct brokered *call, int64_t result)
 {
-	*call->answer = result < 0 ? (struct launch_answer){ .error = (int)-result }
-				   : (struct launch_answer){ .value = result };
+	*call->answer = (struct launch_answer){ .error = result < 0 ? (int)-result : 0,
+						.value = result < 0 ? 0 : result };
 	return SERVED_DONE;
 }
 

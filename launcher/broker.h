@@ -43,7 +43,7 @@ struct launch_broker {
 };
 
 enum launch_served launch_broker_call(const struct launch_broker *broker,
-				      struct launch_judge *judge, enum launch_call_index call,
+				      struct launch_judge *judge, enum launch_call_index index,
 				      const struct seccomp_notif *asked,
 				      struct launch_answer *answer);
 /* The same for a call of looks.def. */

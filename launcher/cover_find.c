@@ -372,6 +372,8 @@ static void drop_covered(struct launch_covers *covers)
 {
 	size_t kept = 0;
 
+	if (!covers->list)
+		return;
 	qsort(covers->list, covers->count, sizeof(*covers->list), by_path);
 	for (size_t i = 0; i < covers->count; i++) {
 		struct launch_cover *mask = &covers->list[i];

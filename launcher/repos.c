@@ -57,10 +57,10 @@ void launch_repos_made(struct launch_repos *repos, int folder, const char *name,
 		return;
 	(void)pthread_mutex_lock(&repos->lock);
 	if (repos->count < MOST) {
-		char *copy = strdup(path);
+		struct repo *repo = &repos->list[repos->count];
 
-		if (copy)
-			repos->list[repos->count++] = (struct repo){ st.st_dev, st.st_ino, copy };
+		*repo = (struct repo){ st.st_dev, st.st_ino, strdup(path) };
+		repos->count += repo->path != NULL;
 	}
 	(void)pthread_mutex_unlock(&repos->lock);
 }

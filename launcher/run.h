@@ -40,16 +40,16 @@ struct launch {
 	struct launch_hold hold; /* empty when nobody can be asked */
 	struct launch_space space;
 	struct launch_covers covers; /* that stand in it */
-	bool brokers; /* somebody will be there to be asked, and holds what Landlock cannot */
-	int abi; /* of Landlock; 0: not enforced */
-	bool enforced; /* false: [sandbox] enforce = none */
 	const char *workdir; /* where the program starts; NULL: here */
-	bool moves; /* and that is elsewhere */
 	char **env;
 	char shim[PATH_MAX];
 	const char *shimless; /* why there is no shim; NULL: there is one */
-	int log_fd; /* -1: none */
 	sigset_t mask; /* as it was, for the program */
+	int log_fd; /* -1: none */
+	int abi; /* of Landlock; 0: not enforced */
+	bool brokers; /* somebody will be there to be asked, and holds what Landlock cannot */
+	bool enforced; /* false: [sandbox] enforce = none */
+	bool moves; /* the program starts elsewhere */
 	bool ignores_children; /* SIGCHLD was ignored */
 	bool ignores_pipes; /* and SIGPIPE */
 };
