@@ -341,12 +341,32 @@ static int judge_mknod(const struct call *call)
 	return judge_make(call, false);
 }
 
+/* "link/": the kernel removes nothing through a link, whatever it leads to. */
+static bool is_slashed_link(const struct call *call)
+{
+	struct launch_judge *judge = call->judge;
+	size_t len = strlen(judge->given);
+	char path[PATH_MAX];
+	struct sbx_resolved at;
+
+	if (len < 2 || judge->given[len - 1] != '/')
+		return false;
+	while (len > 1 && judge->given[len - 1] == '/')
+		len--;
+	memcpy(path, judge->given, len);
+	path[len] = '\0';
+	return launch_target_find(judge->thread, dir_of(call, call->ask->dir), path,
+				  SBX_RESOLVE_NOFOLLOW, 0, &at) == 0 &&
+	       S_ISLNK(at.mode);
+}
+
 static int judge_remove(const struct call *call)
 {
 	bool folder = call->ask->act == SBX_ACT_RMDIR || call->flags & AT_REMOVEDIR;
 
 	if (call->flags & ~(uint64_t)AT_REMOVEDIR || !find(call, SBX_RESOLVE_NOFOLLOW, 0) ||
-	    is_no_name(call->judge->given) || folder != S_ISDIR(call->judge->at.mode))
+	    is_no_name(call->judge->given) || folder != S_ISDIR(call->judge->at.mode) ||
+	    is_slashed_link(call))
 		return 0;
 	return judge_path(call->judge, SBX_OP_DELETE);
 }
