@@ -206,6 +206,7 @@ static int hold_place(struct holding *h, const struct sbx_rule *rule, struct lau
 static int leave_place(struct holding *h, const struct sbx_rule *rule, uint8_t rights)
 {
 	h->out->brokered |= launch_hold_classes(rights);
+	h->out->wider = true;
 	if (h->landlock && rights & SBX_RIGHT_EXEC)
 		return refuse_exec(h, rule);
 	return 0;

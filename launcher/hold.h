@@ -37,6 +37,7 @@ struct launch_hold {
 	struct launch_held *list; /* by path */
 	size_t count;
 	uint8_t brokered; /* classes that are left out somewhere */
+	bool wider; /* we are granted whole folders for what is missing or a pattern names */
 };
 
 /* Whether a place is at or below a folder of 'len' bytes. */

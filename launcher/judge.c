@@ -181,7 +181,8 @@ static bool kernel_lets(const struct launch_judge *judge)
 	if ((request->op != SBX_OP_READ && !writes) || !S_ISREG(judge->at.mode))
 		return false;
 	/* More is allowed to us than to the program where the broker decides. */
-	if (judge->broker && judge->broker->hold->brokered & (writes ? HOLD_WRITE : HOLD_READ))
+	if (judge->broker && (judge->broker->hold->wider ||
+			      judge->broker->hold->brokered & (writes ? HOLD_WRITE : HOLD_READ)))
 		return false;
 	fd = open(request->path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	if (fd >= 0)
