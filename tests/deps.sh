@@ -25,6 +25,8 @@ check command    mandoc       mandoc
 check command    musl-gcc     musl-tools
 check command    busybox      busybox-static
 check command    tmux         tmux
+check command    zip          zip
+check command    unzip        unzip
 check file       /usr/lib/python3*/test/test_os.py  ^libpython3\.[0-9]+-testsuite$
 check command    setsid       util-linux
 check command    pgrep        procps

@@ -103,13 +103,16 @@ const struct attack_row *attack_row(const char *id)
 
 static int forget(const char *path, const struct stat *status, int kind, struct FTW *place)
 {
-	(void)status, (void)place;
-	return kind == FTW_DP ? rmdir(path) : unlink(path), 0;
+	const char *name = path + place->base;
+
+	(void)status;
+	return kind == FTW_DP ? rmdir(name) : unlink(name), 0;
 }
 
+/* From folder to folder: some are deeper than a path is long. */
 static void erase(const char *path)
 {
-	nftw(path, forget, 32, FTW_DEPTH | FTW_PHYS);
+	nftw(path, forget, 32, FTW_DEPTH | FTW_PHYS | FTW_CHDIR);
 }
 
 static int run_quietly(const char *const argv[])

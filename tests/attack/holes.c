@@ -463,11 +463,13 @@ void hole_odd(void)
 		depth++;
 	must("deep", depth > 15 ? 0 : -1);
 	step("deep-create", put_new(".env"));
+	(void)do_unlink(".env");
 	step("deep-link", do_symlink("x", ".env"));
 	step("deep-secret", spill(at("work/.env")));
-	while (depth--)
-		if (chdir("..") < 0 || do_rmdir(name) < 0)
-			cannot_judge("no way back");
+	/* As far as it goes: whoever made it can take away what is not too deep. */
+	(void)do_unlink(".env");
+	while (depth-- && chdir("..") == 0 && do_rmdir(name) == 0)
+		;
 }
 
 /* What looks like a hole and is none. */
