@@ -147,6 +147,7 @@ bool launch_call_is_signal(enum launch_call_index call)
 	case LAUNCH_CALL_rt_sigqueueinfo:
 	case LAUNCH_CALL_rt_tgsigqueueinfo:
 	case LAUNCH_CALL_pidfd_send_signal:
+	case LAUNCH_CALL_fcntl: /* F_SETOWN and F_SETOWN_EX of it */
 		return true;
 	default:
 		return false;

@@ -90,7 +90,7 @@ const struct launch_look *launch_call_look(enum launch_call_index call);
 
 /* A new process or thread. */
 bool launch_call_is_birth(enum launch_call_index call);
-/* kill() and its kin. */
+/* kill() and its kin; and fcntl(), which says who gets a signal when there is something to read. */
 bool launch_call_is_signal(enum launch_call_index call);
 
 struct launch_program {

@@ -75,7 +75,8 @@ static uint32_t mark(size_t call)
 enum {
 	TAIL_GOVERNED = LAUNCH_CALL_COUNT,
 	TAIL_OPEN, /* the same, with flags in an argument, the number of which is added */
-	TAIL_COUNT = TAIL_OPEN + 6
+	TAIL_OWNER = TAIL_OPEN + 6, /* and fcntl(), where Landlock does not keep signals inside */
+	TAIL_COUNT
 };
 
 static uint32_t governed_action(const struct build *build, const struct sbx_path_call *ask)
@@ -116,9 +117,10 @@ static uint32_t notify_action(const struct build *build, const struct launch_cal
 	const struct launch_wishes *wishes = build->wishes;
 	const struct sbx_path_call *ask = launch_call_path((enum launch_call_index)i);
 
-	if (wishes->denied[i] || launch_call_is_birth((enum launch_call_index)i) ||
-	    (!wishes->scopes && launch_call_is_signal((enum launch_call_index)i)))
+	if (wishes->denied[i] || launch_call_is_birth((enum launch_call_index)i))
 		return SECCOMP_RET_USER_NOTIF;
+	if (!wishes->scopes && launch_call_is_signal((enum launch_call_index)i))
+		return i == LAUNCH_CALL_fcntl ? mark(TAIL_OWNER) : SECCOMP_RET_USER_NOTIF;
 	if (launch_call_is_unheld((enum launch_call_index)i))
 		return unheld_action(build, ask);
 	if (ask->act != SBX_ACT_NOTHING)
@@ -376,6 +378,16 @@ static void append_governed(const struct build *build, size_t tail)
 	emit(build->program, BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF, 0, 0);
 }
 
+/* Who is to get a signal is asked about. */
+static void append_owner(struct launch_program *program)
+{
+	emit(program, BPF_LD | BPF_W | BPF_ABS, lower_half(1), 0, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 2, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN_EX, 1, 0);
+	emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	emit(program, BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF, 0, 0);
+}
+
 /* What has passed the rules since 'from' is judged by its kind, too. */
 static void append_kinds(const struct build *build, uint32_t from)
 {
@@ -417,10 +429,12 @@ static int append_tail(const struct build *build, size_t call)
 
 	if (program->len + TAIL_MOST > BPF_MAXINSNS)
 		return -E2BIG;
-	if (call >= TAIL_GOVERNED) {
+	if (call == TAIL_OWNER)
+		append_owner(program);
+	else if (call >= TAIL_GOVERNED)
 		append_governed(build, call);
+	if (call >= TAIL_GOVERNED)
 		return 0;
-	}
 	if (build->role != NOTIFY || !makes_sockets(call))
 		error = append_rules(build, call);
 	if (error || build->role < NOTIFY || !makes_sockets(call))

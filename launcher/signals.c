@@ -81,6 +81,21 @@ static enum launch_signal send_to_many(pid_t root, pid_t group, int number, pid_
 	return sent ? SIGNAL_DONE : SIGNAL_FAILED;
 }
 
+/*
+ * Whoever is made the owner of a descriptor gets any signal that its owner chooses. A group may have
+ * the launcher in it, and a struct in memory may have changed by the time the kernel looks.
+ */
+static enum launch_signal own(pid_t root, const uint64_t args[6], int *error)
+{
+	pid_t owner = (pid_t)args[2];
+
+	if ((int)args[1] == F_SETOWN &&
+	    (owner == 0 || (owner > 0 && launch_tree_is_below(root, owner))))
+		return SIGNAL_GOES_ON;
+	*error = EPERM;
+	return SIGNAL_FAILED;
+}
+
 /* A process that ends meanwhile leaves its number to nobody for long: it comes last in the turn. */
 enum launch_signal launch_signal_serve(pid_t root, enum launch_call_index call,
 				       const uint64_t args[6], pid_t thread, int *error)
@@ -88,6 +103,8 @@ enum launch_signal launch_signal_serve(pid_t root, enum launch_call_index call,
 	bool by_thread = call == LAUNCH_CALL_tgkill || call == LAUNCH_CALL_rt_tgsigqueueinfo;
 	pid_t target = (pid_t)args[by_thread ? 1 : 0];
 
+	if (call == LAUNCH_CALL_fcntl)
+		return own(root, args, error);
 	if (call == LAUNCH_CALL_pidfd_send_signal)
 		return send_by_descriptor(root, args, thread, error);
 	if (target <= 0 && call == LAUNCH_CALL_kill) {

@@ -99,6 +99,20 @@ for program in 'node -e 1' "$PYTHON -c 1" 'ruby -e 1' 'git --version' 'gcc --ver
 	[ "$STATUS" -eq 0 ] && ! grep -q '^sbx: Cannot' "$DIR/err"
 	result $? "$program starts, and nothing is said"
 done
+# -- nobody outside gets a signal when there is something to read
+inside "$PYTHON" -Ic 'import fcntl, os, struct
+fd = os.open("/dev/null", os.O_RDONLY)
+def tries(*args):
+    try: fcntl.fcntl(fd, *args); return "ok"
+    except OSError as e: return os.strerror(e.errno)
+F_SETOWN_EX = 15
+print(tries(fcntl.F_SETOWN, os.getpid()), tries(fcntl.F_SETOWN, 0), tries(fcntl.F_GETOWN))
+print(tries(fcntl.F_SETOWN, os.getppid()), tries(fcntl.F_SETOWN, 1), tries(fcntl.F_SETOWN, -os.getpgrp()))
+print(tries(F_SETOWN_EX, struct.pack("ii", 1, os.getppid())))'
+says out 'ok ok ok
+Operation not permitted Operation not permitted Operation not permitted
+Operation not permitted' 'descriptors belong to processes of the sandbox alone'
+
 launch -p policy.ini --dry-run -- true
 has out 'the broker alone' 'the plan says who holds what'
 has out 'executing is checked and then left to the kernel' 'and what is not held'

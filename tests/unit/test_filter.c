@@ -337,6 +337,7 @@ static void test_flags(void)
 	static const uint32_t flags[] = { 0x40086602, 0 }; /* FS_IOC_SETFLAGS */
 	static const uint32_t fsx[] = { 0x401c5820, 0 }; /* FS_IOC_FSSETXATTR */
 	static const uint32_t mm[] = { 35, 0 }; /* PR_SET_MM */
+	static const uint32_t own[] = { 0x8901, 0x8902, 0 }; /* FIOSETOWN, SIOCSPGRP */
 
 	test_bits("clone", 0, 0x7e020000, FAILS(EPERM), ALLOWED);
 	test_bits("sendto", 3, 0x20000000, FAILS(EACCES), FAILS(EACCES));
@@ -347,6 +348,7 @@ static void test_flags(void)
 	test_values("ioctl", 1, 0x40086500, 0x40086700, flags, FAILS(EOPNOTSUPP));
 	test_values("ioctl", 1, 0x401c5800, 0x401c5900, fsx, FAILS(EOPNOTSUPP));
 	/* 4 is PR_SET_DUMPABLE, which depends on another argument. */
+	test_values("ioctl", 1, 0x8900, 0x8a00, own, FAILS(EPERM));
 	test_values("prctl", 0, 0, 4, mm, FAILS(EPERM));
 	test_values("prctl", 0, 5, 256, mm, FAILS(EPERM));
 	test_dumpable();
