@@ -272,20 +272,37 @@ static enum launch_served leave(const struct opening *opening, int error)
 			      : launch_broker_left(opening->call, error);
 }
 
+/* The name that a removed file had: rules are about it still. False for what never had any. */
+static bool had_name(struct opening *opening)
+{
+	static const char deleted[] = " (deleted)", memory[] = "/memfd:";
+	int len = launch_target_name(opening->pinned, opening->name);
+	size_t mark = sizeof(deleted) - 1;
+
+	if (len <= (int)mark || opening->name[0] != '/' ||
+	    !strncmp(opening->name, memory, strlen(memory)))
+		return false;
+	opening->name[(size_t)len - mark] = '\0';
+	return true;
+}
+
 /*
- * Pipes, sockets and files that were removed have no name that a rule could be about. The kernel's own
- * rules do not know them; without these, what is nobody else's may be opened anew.
+ * Pipes, sockets and files in memory have no name that a rule could be about, and files that were
+ * removed have it no more. The kernel's own rules know where such a one stood; without these, we do:
+ * it may have been somebody else's, and be looked at by a descriptor that only stands for it (O_PATH).
  */
 static enum launch_served open_nameless(struct opening *opening)
 {
-	int fd = opening->pinned;
+	uint8_t classes = classes_of(opening->flags);
 	struct stat st;
 
-	if (fd < 0 || opening->call->broker->landlock)
+	if (opening->pinned < 0 || opening->call->broker->landlock)
 		return leave(opening, ELOOP);
-	if (fstat(fd, &st) < 0)
+	if (fstat(opening->pinned, &st) < 0)
 		return launch_broker_done(opening->call, -errno);
-	if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode) && st.st_nlink)
+	if (had_name(opening) &&
+	    (st.st_nlink || (classes & HOLD_READ && !allows(opening, SBX_OP_READ, &st)) ||
+	     (classes & HOLD_WRITE && !allows(opening, SBX_OP_WRITE, &st))))
 		return launch_broker_done(opening->call, -EACCES);
 	return open_for_use(opening, &st);
 }

@@ -99,6 +99,27 @@ for program in 'node -e 1' "$PYTHON -c 1" 'ruby -e 1' 'git --version' 'gcc --ver
 	[ "$STATUS" -eq 0 ] && ! grep -q '^sbx: Cannot' "$DIR/err"
 	result $? "$program starts, and nothing is said"
 done
+# -- what is removed outside does not become readable by that
+mkfifo rw/go
+file "$outside/gone" 'secret\n'
+for opened in O_PATH O_RDONLY; do
+	{ sleep 0.5; rm -f "$outside/gone"; echo >rw/go; } &
+	inside "$PYTHON" -Ic 'import os, sys
+target = sys.argv[1] if sys.argv[2] == "O_PATH" else "rw/mine"
+open("rw/mine", "w").write("mine")
+fd = os.open(target, getattr(os, sys.argv[2]))
+open("rw/go").read()
+if sys.argv[2] == "O_RDONLY": os.remove(target)
+print(open("/proc/self/fd/%d" % fd).read())' "$outside/gone" "$opened"
+	wait
+	if [ "$opened" = O_PATH ]; then
+		[ "$STATUS" -ne 0 ] && ! grep -q secret "$DIR/out"
+		result $? 'a removed file of others is not read'
+	else
+		says out mine 'one of its own is'
+	fi
+done
+
 # -- nobody outside gets a signal when there is something to read
 inside "$PYTHON" -Ic 'import fcntl, os, struct
 fd = os.open("/dev/null", os.O_RDONLY)
