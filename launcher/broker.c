@@ -26,6 +26,7 @@
 	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |  \
 	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | \
 	 O_PATH | TMPFILE | 0100000)
+#define NAME_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) /* that go with O_PATH */
 #define RESOLVE_FLAGS                                                                      \
 	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | \
 	 RESOLVE_IN_ROOT | RESOLVE_CACHED)
@@ -39,7 +40,7 @@ enum launch_served launch_broker_done(const struct brokered *call, int64_t resul
 
 enum launch_served launch_broker_left(const struct brokered *call, int error)
 {
-	if (call->broker->landlock)
+	if (call->backed)
 		return SERVED_LEFT;
 	return launch_broker_done(call, -error);
 }
@@ -48,9 +49,10 @@ enum launch_served launch_broker_unfound(const struct brokered *call, int failed
 {
 	const struct launch_covers *covers = call->judge->covers;
 
-	if (failed == -EACCES && call->broker->landlock && covers && covers->count)
-		return SERVED_LEFT;
-	return launch_broker_done(call, failed);
+	(void)launch_broker_done(call, failed);
+	if (failed != -EACCES || !covers || !covers->count)
+		return SERVED_DONE;
+	return call->backed ? SERVED_LEFT : SERVED_REFUSED;
 }
 
 int launch_broker_path(const struct brokered *call, int8_t arg, char out[PATH_MAX])
@@ -89,7 +91,7 @@ int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX])
 		return -ELOOP;
 	if (strncmp(path, "/proc/", strlen("/proc/")) != 0)
 		return len;
-	if (call->broker->landlock)
+	if (call->backed)
 		return -ELOOP;
 	return launch_target_is_foreign(path) ? -EACCES : len;
 }
@@ -124,7 +126,7 @@ int launch_broker_pin(const struct brokered *call, int dir, const char *path, in
 	int fd;
 
 	/* Without Landlock we do what the kernel would: also where only the caller sees the way. */
-	if (call->broker->landlock || !own || how)
+	if (call->backed || !own || how)
 		return launch_target_open(call->thread, dir, path, flags, how);
 	fd = launch_target_open_own(call->thread, dir, path, flags);
 	if (fd == -ELOOP && own_descriptor(path) >= 0)
@@ -160,9 +162,6 @@ int launch_entry_find(const struct brokered *call, int dir, const char *path, ui
 	int path_len;
 
 	entry->folder = -1;
-	if (!len || (len == 1 && path[start] == '.') ||
-	    (len == 2 && !memcmp(path + start, "..", 2)))
-		return -EINVAL;
 	memcpy(folder, path, start);
 	if (start + 1 >= sizeof(folder))
 		return -ENAMETOOLONG;
@@ -171,6 +170,9 @@ int launch_entry_find(const struct brokered *call, int dir, const char *path, ui
 	entry->folder = launch_broker_pin(call, dir, folder, O_DIRECTORY, how);
 	if (entry->folder < 0)
 		return entry->folder;
+	if (!len || (len == 1 && path[start] == '.') ||
+	    (len == 2 && !memcmp(path + start, "..", 2)))
+		return -EINVAL;
 	if (len > NAME_MAX)
 		return -ENAMETOOLONG;
 	entry->slashed = path[start + len] == '/';
@@ -220,14 +222,12 @@ bool launch_broker_allows(const struct brokered *call, struct sbx_request *reque
 
 bool launch_broker_serves(const struct brokered *call, uint8_t classes)
 {
-	return !call->broker->landlock || call->broker->hides ||
-	       call->broker->hold->brokered & classes;
+	return !call->backed || call->broker->hides || call->broker->hold->brokered & classes;
 }
 
 bool launch_broker_is_held(const struct brokered *call, const char *path, uint8_t classes)
 {
-	return call->broker->landlock &&
-	       (launch_hold_at(call->broker->hold, path) & classes) == classes;
+	return call->backed && (launch_hold_at(call->broker->hold, path) & classes) == classes;
 }
 
 bool launch_broker_is_held_in(const struct brokered *call, const char *path)
@@ -271,9 +271,10 @@ static enum launch_served open_how(struct brokered *call)
 		return launch_broker_done(call, failed);
 	/* What is no open at all, the kernel says before it looks at any path. */
 	if (how.flags & ~(uint64_t)OPEN_FLAGS || how.resolve & ~(uint64_t)RESOLVE_FLAGS ||
-	    how.mode & ~(uint64_t)07777 || (how.mode && !(how.flags & (O_CREAT | TMPFILE))))
-		return call->broker->hides ? launch_broker_done(call, -EINVAL)
-					   : launch_broker_left(call, EINVAL);
+	    how.mode & ~(uint64_t)07777 || (how.mode && !(how.flags & (O_CREAT | TMPFILE))) ||
+	    (how.flags & O_PATH && how.flags & ~(uint64_t)NAME_FLAGS) ||
+	    (how.resolve & RESOLVE_BENEATH && how.resolve & RESOLVE_IN_ROOT))
+		return launch_broker_left(call, EINVAL);
 	return launch_broker_open(call, how.flags, (mode_t)how.mode, how.resolve);
 }
 
@@ -338,6 +339,21 @@ static enum launch_served serve(struct brokered *call)
 	return SERVED_LEFT;
 }
 
+bool launch_broker_backs(const struct launch_broker *broker, enum launch_call_index index,
+			 const __u64 args[6])
+{
+	const struct sbx_path_call *ask = launch_call_path(index);
+	uint64_t flags;
+
+	if (ask->act != SBX_ACT_OPEN)
+		return broker->landlock && ask->act != SBX_ACT_TRUNCATE &&
+		       ask->act != SBX_ACT_OPEN_HOW;
+	flags = args[ask->flags];
+	return broker->landlock &&
+	       (!(flags & O_TRUNC) || flags & O_PATH || (flags & O_ACCMODE) == O_WRONLY ||
+		(flags & O_ACCMODE) == O_RDWR);
+}
+
 enum launch_served launch_broker_call(const struct launch_broker *broker,
 				      struct launch_judge *judge, enum launch_call_index index,
 				      const struct seccomp_notif *asked,
@@ -351,6 +367,7 @@ enum launch_served launch_broker_call(const struct launch_broker *broker,
 				 .args = args,
 				 .id = asked->id,
 				 .thread = (pid_t)asked->pid,
+				 .backed = launch_broker_backs(broker, index, asked->data.args),
 				 .answer = answer };
 
 	for (int i = 0; i < 6; i++)

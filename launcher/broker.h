@@ -42,6 +42,13 @@ struct launch_broker {
 	bool landlock; /* false: nothing stands behind us, and no call by path may go on */
 };
 
+/*
+ * Whether Landlock stands behind a call. It does not behind what truncates without opening for
+ * writing, nor behind what may become that: flags in memory can be exchanged.
+ */
+bool launch_broker_backs(const struct launch_broker *broker, enum launch_call_index index,
+			 const __u64 args[6]);
+
 enum launch_served launch_broker_call(const struct launch_broker *broker,
 				      struct launch_judge *judge, enum launch_call_index index,
 				      const struct seccomp_notif *asked,

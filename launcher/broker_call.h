@@ -15,6 +15,7 @@ struct brokered {
 	uint64_t flags; /* the argument, or 0 */
 	uint64_t id; /* of the question */
 	pid_t thread;
+	bool backed; /* what is left to the kernel, Landlock decides */
 	struct launch_answer *answer;
 };
 

@@ -620,6 +620,7 @@ enum launch_served launch_broker_look(const struct launch_broker *broker,
 				 .args = args,
 				 .id = asked->id,
 				 .thread = (pid_t)asked->pid,
+				 .backed = broker->landlock,
 				 .answer = answer };
 	struct look look = { .call = &call, .row = row, .watcher = -1 };
 	enum launch_served served;

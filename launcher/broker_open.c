@@ -40,7 +40,6 @@ struct opening {
 	char path[PATH_MAX];
 	int pinned; /* what the path leads to; -1: nothing, or it is somebody else's by now */
 	char name[PATH_MAX]; /* of what is pinned */
-	bool stays; /* it must not go on in the kernel: its flags are in memory, too */
 };
 
 /* Newer than the system's headers. */
@@ -254,7 +253,7 @@ static enum launch_served open_existing(struct opening *opening)
 		return SERVED_REFUSED;
 	if (classes & HOLD_WRITE && !allows(opening, SBX_OP_WRITE, &st))
 		return SERVED_REFUSED;
-	if (!opening->stays && launch_broker_is_held(opening->call, opening->name, classes))
+	if (launch_broker_is_held(opening->call, opening->name, classes))
 		return SERVED_HELD;
 	/* What the kernel cannot see any more in the way we open it. */
 	if (S_ISDIR(st.st_mode) && flags & O_CREAT)
@@ -264,12 +263,6 @@ static enum launch_served open_existing(struct opening *opening)
 	if (S_ISLNK(st.st_mode))
 		return launch_broker_done(opening->call, flags & O_DIRECTORY ? -ENOTDIR : -ELOOP);
 	return open_for_use(opening, &st);
-}
-
-static enum launch_served leave(const struct opening *opening, int error)
-{
-	return opening->stays ? launch_broker_done(opening->call, -error)
-			      : launch_broker_left(opening->call, error);
 }
 
 /* The name that a removed file had: rules are about it still. False for what never had any. */
@@ -296,8 +289,8 @@ static enum launch_served open_nameless(struct opening *opening)
 	uint8_t classes = classes_of(opening->flags);
 	struct stat st;
 
-	if (opening->pinned < 0 || opening->call->broker->landlock)
-		return leave(opening, ELOOP);
+	if (opening->pinned < 0 || opening->call->backed)
+		return launch_broker_left(opening->call, ELOOP);
 	if (fstat(opening->pinned, &st) < 0)
 		return launch_broker_done(opening->call, -errno);
 	if (had_name(opening) &&
@@ -318,7 +311,7 @@ static enum launch_served open_tmpfile(struct opening *opening)
 	(void)snprintf(place, sizeof(place), "%s/?", opening->name);
 	if (!launch_broker_allows(opening->call, &request))
 		return SERVED_REFUSED;
-	if (!opening->stays && launch_broker_is_held_in(opening->call, place))
+	if (launch_broker_is_held_in(opening->call, place))
 		return SERVED_HELD;
 	launch_broker_umask(opening->call);
 	opening->flags &= ~(uint64_t)O_TRUNC; /* it is empty */
@@ -349,7 +342,7 @@ static enum launch_served create(const struct opening *opening, const struct ent
 
 	if (!launch_broker_allows(opening->call, &request))
 		return SERVED_REFUSED;
-	if (!opening->stays && launch_broker_is_held_in(opening->call, entry->path))
+	if (launch_broker_is_held_in(opening->call, entry->path))
 		return SERVED_HELD;
 	launch_broker_umask(opening->call);
 	fd = openat(entry->folder, entry->name,
@@ -404,7 +397,7 @@ static int make(struct opening *opening, enum launch_served *served)
 	int followed = failed || opening->flags & O_EXCL ? 1 : follow(opening, &entry);
 
 	if (failed == -ELOOP || failed == -EINVAL)
-		*served = leave(opening, failed == -EINVAL ? EISDIR : -failed);
+		*served = launch_broker_left(opening->call, failed == -EINVAL ? EISDIR : -failed);
 	else if (failed)
 		*served = launch_broker_unfound(opening->call, failed);
 	else if (followed < 0)
@@ -513,8 +506,6 @@ static bool is_ended(struct opening *opening, enum launch_served *served)
 
 	if (!call->broker->hides)
 		return false;
-	/* The kernel would read flags again, too: they could be those of a mere name by then. */
-	opening->stays = call->ask->act == SBX_ACT_OPEN_HOW;
 	if (is_name_only(opening->flags) && !opening->how) {
 		*served = open_name(opening);
 		return true;
@@ -530,16 +521,42 @@ static bool is_ended(struct opening *opening, enum launch_served *served)
 }
 
 /* What the kernel refuses before it looks at any path. */
-static bool is_no_open(uint64_t flags, uint64_t how)
+static bool is_no_open(uint64_t flags)
 {
 	const uint64_t makes_folder = O_CREAT | O_DIRECTORY;
 
-	if ((flags & makes_folder) == makes_folder ||
-	    (how & RESOLVE_BENEATH && how & RESOLVE_IN_ROOT))
-		return true;
-	if (flags & TMPFILE && (!(flags & O_DIRECTORY) || !(flags & O_ACCMODE)))
-		return true;
-	return how & RESOLVE_CACHED && flags & (O_CREAT | O_TRUNC | TMPFILE);
+	return (flags & makes_folder) == makes_folder ||
+	       (flags & TMPFILE && (!(flags & O_DIRECTORY) || !(flags & O_ACCMODE)));
+}
+
+/* No name that could be made. */
+static enum launch_served find_folder(const struct opening *opening)
+{
+	struct entry entry;
+	int failed =
+		launch_entry_find(opening->call, opening->dir, opening->path, opening->how, &entry);
+
+	launch_entry_close(&entry);
+	if (failed == -EINVAL && opening->flags & O_EXCL)
+		failed = -EEXIST;
+	return launch_broker_left(opening->call, failed && failed != -EINVAL ? -failed : EISDIR);
+}
+
+/*
+ * openat2() for a mere name: its flags could be others by the time the kernel reads them, and a mere
+ * name cannot be handed over. Who knows this call knows what to do where the kernel does not have it.
+ */
+static enum launch_served find_only(struct opening *opening)
+{
+	int flags = (int)opening->flags & (O_NOFOLLOW | O_DIRECTORY);
+	int fd = launch_broker_path(opening->call, opening->call->ask->path, opening->path);
+
+	if (!fd)
+		fd = launch_broker_pin(opening->call, opening->dir, opening->path, flags,
+				       opening->how);
+	if (fd >= 0)
+		(void)close(fd);
+	return launch_broker_done(opening->call, fd < 0 ? fd : -ENOSYS);
 }
 
 enum launch_served launch_broker_open(struct brokered *call, uint64_t flags, mode_t mode,
@@ -556,9 +573,12 @@ enum launch_served launch_broker_open(struct brokered *call, uint64_t flags, mod
 
 	/* Landlock wants no right for these. */
 	if (is_name_only(flags) && !call->broker->hides)
-		return launch_broker_left(call, EACCES);
-	if (is_no_open(flags, how))
-		return launch_broker_left(call, how & RESOLVE_CACHED ? EAGAIN : EINVAL);
+		return call->ask->act == SBX_ACT_OPEN_HOW ? find_only(&opening)
+							  : launch_broker_left(call, EACCES);
+	if (is_no_open(flags))
+		return launch_broker_left(call, EINVAL);
+	if (how & RESOLVE_CACHED && flags & (O_CREAT | O_TRUNC | TMPFILE))
+		return launch_broker_left(call, EAGAIN);
 	if (!launch_broker_serves(call, classes_of(flags) | (flags & O_CREAT ? HOLD_CHANGE : 0)))
 		return SERVED_LEFT;
 	failed = launch_broker_path(call, call->ask->path, opening.path);
@@ -566,9 +586,8 @@ enum launch_served launch_broker_open(struct brokered *call, uint64_t flags, mod
 		return launch_broker_done(call, failed);
 	if (is_ended(&opening, &served))
 		return served;
-	/* No name that could be made: the kernel says so. */
 	if (flags & O_CREAT && opening.path[strlen(opening.path) - 1] == '/')
-		return leave(&opening, EISDIR);
+		return find_folder(&opening);
 	for (int tries = 0; tries < TRIES; tries++)
 		if (!find(&opening, &served) || !make(&opening, &served))
 			return served;

@@ -119,7 +119,7 @@ struct launch_wishes {
 	bool vouched; /* Landlock decides, so a voucher is enough */
 	bool scopes; /* and keeps signals inside */
 	bool no_tcp;
-	bool metadata; /* modes, owners and times are the supervisor's to change */
+	bool metadata; /* modes, owners, times and lengths are the supervisor's to change */
 	bool memfd; /* and files in memory its to make */
 	bool quiet; /* what libraries open for reading by themselves is not asked about */
 	/*

@@ -86,6 +86,9 @@ static uint32_t governed_action(const struct build *build, const struct sbx_path
 	if ((ask->act == SBX_ACT_CONNECT || ask->act == SBX_ACT_BIND) &&
 	    !build->wishes->asks_network)
 		return SECCOMP_RET_ALLOW;
+	if (build->wishes->metadata &&
+	    (ask->act == SBX_ACT_TRUNCATE || ask->act == SBX_ACT_OPEN_HOW))
+		return SECCOMP_RET_USER_NOTIF;
 	return mark(ask->act == SBX_ACT_OPEN ? TAIL_OPEN + (size_t)ask->flags : TAIL_GOVERNED);
 }
 
@@ -369,8 +372,25 @@ static void append_quiet(const struct build *build, unsigned int flags)
 	emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
+/*
+ * Asks about what truncates a file without opening it for writing: who may write may truncate, and
+ * Landlock sees to that; it is not told to look for more (landlock.c).
+ */
+static void append_truncating(struct launch_program *program, unsigned int flags)
+{
+	emit(program, BPF_LD | BPF_W | BPF_ABS, lower_half(flags), 0, 0);
+	emit(program, BPF_JMP | BPF_JSET | BPF_K, O_TRUNC, 0, 5);
+	emit(program, BPF_JMP | BPF_JSET | BPF_K, O_PATH, 4, 0);
+	emit(program, BPF_ALU | BPF_AND | BPF_K, O_ACCMODE, 0, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, O_WRONLY, 2, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, O_RDWR, 1, 0);
+	emit(program, BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF, 0, 0);
+}
+
 static void append_governed(const struct build *build, size_t tail)
 {
+	if (tail >= TAIL_OPEN && build->wishes->metadata)
+		append_truncating(build->program, (unsigned int)(tail - TAIL_OPEN));
 	if (build->wishes->vouched)
 		append_vouched(build->program);
 	if (tail >= TAIL_OPEN)

@@ -360,21 +360,13 @@ static enum launch_served ask_broker(struct launch_judge *judge, enum launch_cal
 	return SERVED_DONE;
 }
 
-/*
- * The kernel refuses it too, for its own reason; without Landlock we have to. And where something is
- * hidden, what has its flags in memory could become an open that Landlock does not see.
- */
-static bool may_go_on(const struct launch_listen *listen, enum launch_call_index index)
-{
-	return listen->broker.landlock &&
-	       !(listen->with.wishes->hides && launch_call_path(index)->act == SBX_ACT_OPEN_HOW);
-}
-
 static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		       enum launch_call_index index, const struct seccomp_notif *asked)
 {
 	struct seccomp_notif_resp response = { .id = asked->id };
 	struct launch_answer result;
+	/* Then the kernel refuses it too, for its own reason; else we have to. */
+	bool backed = !judge->broker || launch_broker_backs(judge->broker, index, asked->data.args);
 
 	switch (ask_broker(judge, index, asked, &result)) {
 	case SERVED_SENT:
@@ -387,8 +379,7 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 			answer(listen, asked->id, result.error, false);
 			return;
 		}
-		explain_path(listen, judge, index, asked, "broker",
-			     may_go_on(listen, index) ? 0 : result.error);
+		explain_path(listen, judge, index, asked, "broker", backed ? 0 : result.error);
 		return;
 	case SERVED_HELD:
 		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;

@@ -326,8 +326,7 @@ static int plan_paths(struct launch *launch, bool landlock, struct launch_error 
 		return failed;
 	failed = launch_hold_make(launch->image, landlock, launch->covers.held, &launch->hold,
 				  error);
-	launch->wishes.umasks = launch->hold.brokered & HOLD_CHANGE;
-	launch->wishes.metadata = true;
+	launch->wishes.umasks = launch->wishes.metadata = true;
 	/* Landlock has no word for a file in memory: it could be executed wherever anything could. */
 	launch->wishes.memfd = !failed && !(launch_hold_at(&launch->hold, "/") & HOLD_EXEC);
 	/* What libraries read by themselves would fail, and nobody would be asked. */

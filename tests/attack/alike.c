@@ -13,11 +13,6 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
-/* Newer than the headers that this may be built with. */
-enum {
-	NR_openat2 = 437,
-};
-
 static void alarm_rang(int number)
 {
 	(void)number;

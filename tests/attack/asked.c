@@ -6,6 +6,7 @@
 #include "attack.h"
 
 #include <linux/filter.h>
+#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -275,6 +276,7 @@ static long with_word(long word, long number, long a, long b, long c, long d, lo
 /* The harness made what is deleted, renamed and linked; one of each for every word. */
 static void forge(long word, int i)
 {
+	struct open_how how = { .flags = NEITHER | O_TRUNC };
 	long key = (long)at("secret/key"), one = (long)at("secret/new%d", i);
 	long fd = with_word(word, SYS_openat, AT_FDCWD, key, O_RDONLY, 0, 0);
 
@@ -289,6 +291,10 @@ static void forge(long word, int i)
 	step("mkdir", with_word(word, SYS_mkdir, (long)at("secret/made%d", i), 0700, 0, 0, 0));
 	step("symlink", with_word(word, SYS_symlink, key, (long)at("secret/s%d", i), 0, 0, 0));
 	step("truncate", with_word(word, SYS_truncate, (long)at("ro/file"), 1, 0, 0, 0));
+	step("trunc", with_word(word, SYS_open, (long)at("ro/file"), O_TRUNC, 0, 0, 0));
+	step("neither", with_word(word, SYS_openat, AT_FDCWD, key, NEITHER | O_TRUNC, 0, 0));
+	step("how", with_word(word, NR_openat2, AT_FDCWD, (long)at("ro/file"), (long)&how,
+			      sizeof(how), 0));
 	never("execute", with_word(word, SYS_execve, key, 0, 0, 0, 0));
 }
 

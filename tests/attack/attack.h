@@ -91,6 +91,12 @@ int do_truncate(const char *path, long size);
 long opens(const char *path, int flags); /* and closes it again */
 bool has_text(int fd, const char *text); /* all of a small file is this */
 
+/* Newer than the headers that this may be built with; and opened for neither reading nor writing. */
+enum {
+	NR_openat2 = 437,
+	NEITHER = 3,
+};
+
 /* Any other call with at most five arguments. */
 long do_call(long number, long a, long b, long c, long d, long e);
 

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -179,8 +180,18 @@ void truncate_outside(void)
 
 void trunc_read_only(void)
 {
+	static const unsigned ways[] = { O_RDONLY, NEITHER, O_WRONLY };
+	const char *names[] = { "ro/file", "ro/file2", "secret/key" };
+
 	step("trunc", do_open(at("ro/file"), O_RDONLY | O_TRUNC, 0));
 	step("creat", creat(at("ro/file2"), 0600));
+	for (int i = 0; i < 9; i++) {
+		struct open_how how = { .flags = ways[i / 3] | O_TRUNC };
+		const char *name = at(names[i % 3]);
+
+		step("open", do_open(name, (int)how.flags, 0));
+		step("how", do_call(NR_openat2, AT_FDCWD, (long)name, (long)&how, sizeof(how), 0));
+	}
 }
 
 /* Another descriptor for the same file, by its name in /proc. */

@@ -48,7 +48,7 @@ static int spill_at(int dir, const char *name)
 static int spill_how(int dir, const char *name, unsigned long long resolve)
 {
 	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC, .resolve = resolve };
-	int fd = (int)do_call(SYS_openat2, dir, (long)name, (long)&how, sizeof(how), 0), result;
+	int fd = (int)do_call(NR_openat2, dir, (long)name, (long)&how, sizeof(how), 0), result;
 
 	if (fd < 0)
 		return -1;
@@ -554,6 +554,14 @@ static void flip_repositories(bool hole)
 	do_exchange(at("work/new"), at("work/repo"));
 }
 
+static struct open_how raced_how;
+
+static void flip_how(bool hole)
+{
+	__atomic_store_n(&raced_how.flags, (__u64)(hole ? NEITHER | O_TRUNC : O_RDONLY),
+			 __ATOMIC_RELAXED);
+}
+
 static void *flip_on(void *nothing)
 {
 	for (bool hole = false; !race.over; hole = !hole)
@@ -617,6 +625,28 @@ static int race_truncate(void)
 	struct stat st;
 
 	do_truncate(race.path, 0);
+	return stat(at("work/hole/key"), &st) == 0 && !st.st_size;
+}
+
+/* What may be read only is emptied. */
+static int race_how(void)
+{
+	int fd = (int)do_call(NR_openat2, AT_FDCWD, (long)at("ro/file"), (long)&raced_how,
+			      sizeof(raced_how), 0);
+	struct stat st;
+
+	if (fd >= 0)
+		close(fd);
+	return stat(at("ro/file"), &st) == 0 && !st.st_size;
+}
+
+static int race_trunc(void)
+{
+	int fd = do_open(race.path, O_RDONLY | O_TRUNC, 0);
+	struct stat st;
+
+	if (fd >= 0)
+		close(fd);
 	return stat(at("work/hole/key"), &st) == 0 && !st.st_size;
 }
 
@@ -722,6 +752,9 @@ void hole_race(void)
 	run_race("rename", flip_letter, race_rename);
 	opens(at("work/hole/key"), O_CREAT | O_WRONLY); /* natively it may be gone */
 	run_race("truncate", flip_letter, race_truncate);
+	(void)put_new(at("work/hole/key")); /* natively it is empty */
+	run_race("trunc", flip_letter, race_trunc);
+	run_race("how", flip_how, race_how);
 	run_race("unlink", flip_letter, race_unlink);
 	if (do_mkdir(at("work/new"), 0700) < 0 || do_mkdir(at("work/new/.git"), 0700) < 0 ||
 	    put_new(at("work/new/.git/config")) < 0)

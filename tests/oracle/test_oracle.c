@@ -195,6 +195,14 @@ static bool is_closed(const char *path)
 	return closed;
 }
 
+/* openat2() for a mere name, which nobody can hand over: then there is no such call. */
+static bool is_unserved(const struct doer_case *what)
+{
+	bool names = what->flags & O_PATH || (what->flags & O_ACCMODE) == O_ACCMODE;
+
+	return what->call == DO_OPENAT2 && names && boxed.result.value == -ENOSYS;
+}
+
 /*
  * What the policy wants otherwise: a folder that cannot be looked through, for the repositories in it,
  * is not moved. What is refused has changed nothing, so it can be looked at still.
@@ -284,7 +292,7 @@ static void batch(void)
 		succeeded += bare.result.value >= 0;
 		opened += what.call == DO_OPENAT2;
 		renamed += what.call == DO_RENAME || what.call == DO_RENAMEAT2;
-		if (!same && is_kept(&what))
+		if (!same && (is_kept(&what) || is_unserved(&what)))
 			kept++;
 		else if (!same)
 			complain(&what, before);

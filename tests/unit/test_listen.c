@@ -114,15 +114,31 @@ static const struct {
 	const char *name;
 	int flags; /* -1: it is no such open */
 	bool network;
+	bool truncates; /* or may become what does */
 } governed[] = {
-	{ "open", 1, false },	   { "openat", 2, false },     { "openat2", -1, false },
-	{ "creat", -1, false },	   { "truncate", -1, false },  { "mkdir", -1, false },
-	{ "mkdirat", -1, false },  { "mknod", -1, false },     { "mknodat", -1, false },
-	{ "symlink", -1, false },  { "symlinkat", -1, false }, { "unlink", -1, false },
-	{ "unlinkat", -1, false }, { "rmdir", -1, false },     { "rename", -1, false },
-	{ "renameat", -1, false }, { "renameat2", -1, false }, { "link", -1, false },
-	{ "linkat", -1, false },   { "execve", -1, false },    { "execveat", -1, false },
-	{ "connect", -1, true },   { "bind", -1, true },
+	{ "open", 1, false },
+	{ "openat", 2, false },
+	{ "openat2", -1, false, true },
+	{ "creat", -1, false },
+	{ "truncate", -1, false, true },
+	{ "mkdir", -1, false },
+	{ "mkdirat", -1, false },
+	{ "mknod", -1, false },
+	{ "mknodat", -1, false },
+	{ "symlink", -1, false },
+	{ "symlinkat", -1, false },
+	{ "unlink", -1, false },
+	{ "unlinkat", -1, false },
+	{ "rmdir", -1, false },
+	{ "rename", -1, false },
+	{ "renameat", -1, false },
+	{ "renameat2", -1, false },
+	{ "link", -1, false },
+	{ "linkat", -1, false },
+	{ "execve", -1, false },
+	{ "execveat", -1, false },
+	{ "connect", -1, true },
+	{ "bind", -1, true },
 };
 
 /* By hand: who only looks, which is asked about where something is hidden. */
@@ -496,11 +512,17 @@ static size_t try_words(size_t row, uint64_t flags)
 		uint64_t args[6] = { [5] = word };
 		bool quiet = pair->wishes.quiet && place >= SBX_QUIET_FROM && word != SBX_ASK;
 		bool passes = word == SBX_VOUCHER;
+		uint64_t how = flags & O_ACCMODE;
 
 		if (at >= 0) {
 			args[at] = flags;
 			passes |= (flags & O_PATH) || (quiet && !(flags & writes));
 		}
+		/* Landlock does not look for the right to truncate where we do. */
+		if (pair->wishes.metadata && (at < 0 ? governed[row].truncates
+						     : flags & O_TRUNC && !(flags & O_PATH) &&
+							       how != O_WRONLY && how != O_RDWR))
+			passes = false;
 		if (governed[row].network && !pair->wishes.asks_network)
 			passes = true;
 		/* No voucher, zone or flag is worth anything. */
@@ -520,6 +542,11 @@ static void test_governed(const char *what)
 					  O_ACCMODE,
 					  O_CREAT,
 					  O_TRUNC,
+					  O_TRUNC | O_WRONLY,
+					  O_TRUNC | O_RDWR,
+					  O_TRUNC | O_ACCMODE,
+					  O_TRUNC | O_PATH,
+					  HIGH | O_TRUNC,
 					  O_TMPFILE,
 					  O_DIRECTORY | O_CLOEXEC,
 					  O_WRONLY | O_CREAT,
