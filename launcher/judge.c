@@ -8,11 +8,10 @@
  *
  * Nothing is allowed here: to go on means that Landlock decides.
  */
-#include "judge.h"
+#include "judge_call.h"
 
 #include "binary.h"
 #include "broker.h"
-#include "peer.h"
 #include "repos.h"
 #include "target.h"
 
@@ -20,25 +19,13 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
-#include <netinet/in.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define INTERPRETERS 5 /* that the kernel follows */
 #define NOT_OPENED 3 /* flags of open() for which Landlock wants no right at all */
 #define TMPFILE (O_TMPFILE & ~O_DIRECTORY)
-
-/* What is asked, with its arguments at hand. */
-struct call {
-	struct launch_judge *judge;
-	const struct sbx_path_call *ask;
-	const uint64_t *args;
-	uint64_t flags; /* the argument, or 0 */
-};
 
 static int dir_of(const struct call *call, int8_t arg)
 {
@@ -210,7 +197,7 @@ static int judge_request(struct launch_judge *judge)
 									      : 0;
 }
 
-static int judge_path(struct launch_judge *judge, enum sbx_op op)
+int launch_judge_path(struct launch_judge *judge, enum sbx_op op)
 {
 	judge->request = (struct sbx_request){ .op = op,
 					       .is_dir = S_ISDIR(judge->at.mode),
@@ -251,9 +238,9 @@ static int judge_open_existing(struct launch_judge *judge, uint64_t flags)
 	    (folder && (writes || flags & O_CREAT)) || (!folder && flags & O_DIRECTORY))
 		return 0;
 	if ((flags & O_ACCMODE) != O_WRONLY)
-		refused = judge_path(judge, folder ? SBX_OP_LIST : SBX_OP_READ);
+		refused = launch_judge_path(judge, folder ? SBX_OP_LIST : SBX_OP_READ);
 	if (!refused && writes)
-		refused = judge_path(judge, SBX_OP_WRITE);
+		refused = launch_judge_path(judge, SBX_OP_WRITE);
 	return refused;
 }
 
@@ -268,7 +255,7 @@ static int judge_tmpfile(struct launch_judge *judge)
 	memcpy(judge->at.path + len, "/?", 3);
 	judge->at.len = len + 2;
 	judge->at.mode = 0;
-	refused = judge_path(judge, SBX_OP_CREATE);
+	refused = launch_judge_path(judge, SBX_OP_CREATE);
 	judge->at.path[len] = '\0'; /* for the words, the folder */
 	return refused;
 }
@@ -293,7 +280,7 @@ static int judge_open(const struct call *call, uint64_t flags, uint64_t how)
 		return judge_open_existing(judge, flags);
 	if (is_nowhere(&judge->at) || judge->given[strlen(judge->given) - 1] == '/')
 		return 0;
-	return judge_path(judge, SBX_OP_CREATE);
+	return launch_judge_path(judge, SBX_OP_CREATE);
 }
 
 static int judge_open_how(const struct call *call)
@@ -311,25 +298,24 @@ static int judge_truncate(const struct call *call)
 	if ((int64_t)call->args[1] < 0 || !find(call, 0, 0) || !S_ISREG(call->judge->at.mode))
 		return 0;
 	call->judge->at.size = (int64_t)call->args[1];
-	return judge_path(call->judge, SBX_OP_WRITE);
+	return launch_judge_path(call->judge, SBX_OP_WRITE);
 }
 
-static bool can_be_made(const struct call *call)
+bool launch_judge_is_new(const struct launch_judge *judge)
 {
-	struct launch_judge *judge = call->judge;
-
-	return find(call, SBX_RESOLVE_MISSING | SBX_RESOLVE_NOFOLLOW, 0) &&
-	       is_missing(&judge->at) && !is_nowhere(&judge->at) && !is_no_name(judge->given);
+	return is_missing(&judge->at) && !is_nowhere(&judge->at) && !is_no_name(judge->given);
 }
 
 static int judge_make(const struct call *call, bool folder)
 {
 	struct launch_judge *judge = call->judge;
 
-	if (!can_be_made(call) || (!folder && judge->given[strlen(judge->given) - 1] == '/'))
+	if (!find(call, SBX_RESOLVE_MISSING | SBX_RESOLVE_NOFOLLOW, 0) ||
+	    !launch_judge_is_new(judge) ||
+	    (!folder && judge->given[strlen(judge->given) - 1] == '/'))
 		return 0;
 	judge->at.mode = folder ? S_IFDIR : 0;
-	return judge_path(judge, SBX_OP_CREATE);
+	return launch_judge_path(judge, SBX_OP_CREATE);
 }
 
 static int judge_mknod(const struct call *call)
@@ -369,7 +355,7 @@ static int judge_remove(const struct call *call)
 	    is_no_name(call->judge->given) || folder != S_ISDIR(call->judge->at.mode) ||
 	    is_slashed_link(call))
 		return 0;
-	return judge_path(call->judge, SBX_OP_DELETE);
+	return launch_judge_path(call->judge, SBX_OP_DELETE);
 }
 
 static void ask_move(struct launch_judge *judge)
@@ -465,7 +451,7 @@ static int judge_link(const struct call *call)
 		return 0;
 	from = judge->at;
 	judge->at = judge->to;
-	refused = judge_path(judge, SBX_OP_CREATE);
+	refused = launch_judge_path(judge, SBX_OP_CREATE);
 	if (refused) {
 		memcpy(judge->given, judge->given_to, sizeof(judge->given));
 		return refused;
@@ -513,7 +499,7 @@ static int judge_exec(const struct call *call)
 
 		if (!S_ISREG(judge->at.mode))
 			return 0;
-		refused = judge_path(judge, SBX_OP_EXEC);
+		refused = launch_judge_path(judge, SBX_OP_EXEC);
 		if (!refused && judge->verdict.allowed && may(judge, judge->at.path, X_OK))
 			refused = judge_exec_held(judge);
 		if (refused)
@@ -525,80 +511,6 @@ static int judge_exec(const struct call *call)
 			return 0;
 	}
 	return 0;
-}
-
-union address {
-	struct sockaddr any;
-	struct sockaddr_in four;
-	struct sockaddr_in6 six;
-	struct sockaddr_un file;
-	char bytes[sizeof(struct sockaddr_storage) + 1]; /* what the kernel takes, and a 0 */
-};
-
-static bool take_address(const struct call *call, union address *address)
-{
-	size_t len = (uint32_t)call->flags;
-
-	memset(address, 0, sizeof(*address));
-	return len > sizeof(sa_family_t) && len < sizeof(address->bytes) &&
-	       launch_target_bytes(call->judge->thread, call->args[call->ask->path], address,
-				   len) == 0;
-}
-
-/* False for other families, and for what is too short. */
-static bool read_address(const union address *address, size_t len, struct sbx_request *request)
-{
-	if (address->any.sa_family == AF_INET && len >= sizeof(address->four)) {
-		request->addr.family = 4;
-		request->port = ntohs(address->four.sin_port);
-		memcpy(request->addr.bytes, &address->four.sin_addr, 4);
-		return true;
-	}
-	if (address->any.sa_family != AF_INET6 || len < sizeof(address->six) - sizeof(uint32_t))
-		return false;
-	request->addr.family = 6;
-	request->port = ntohs(address->six.sin6_port);
-	memcpy(request->addr.bytes, &address->six.sin6_addr, 16);
-	return true;
-}
-
-/* A UNIX socket is made, like a file. */
-static int judge_socket(struct launch_judge *judge, const char *path)
-{
-	(void)snprintf(judge->given, sizeof(judge->given), "%s", path);
-	if (!*path ||
-	    launch_target_find(judge->thread, AT_FDCWD, path,
-			       SBX_RESOLVE_MISSING | SBX_RESOLVE_NOFOLLOW, 0, &judge->at) < 0)
-		return 0;
-	if (!is_missing(&judge->at) || is_nowhere(&judge->at) || is_no_name(path))
-		return 0;
-	return judge_path(judge, SBX_OP_BIND);
-}
-
-static int judge_peer(const struct call *call, enum sbx_op op)
-{
-	struct launch_judge *judge = call->judge;
-	struct sbx_request *request = &judge->request;
-	union address address;
-	char text[64];
-
-	*request = (struct sbx_request){ .op = op, .size = -1 };
-	if (!launch_target_is_socket(judge->thread, (int)call->args[0]) ||
-	    !take_address(call, &address))
-		return 0;
-	if (address.any.sa_family == AF_UNIX && op == SBX_OP_BIND)
-		return call->flags > sizeof(address.file)
-			       ? 0
-			       : judge_socket(judge, address.file.sun_path);
-	if (!read_address(&address, (size_t)call->flags, request))
-		return 0;
-	(void)sbx_addr_format(&request->addr, text);
-	(void)snprintf(judge->given, sizeof(judge->given), "%s%s%s:%u",
-		       request->addr.family == 6 ? "[" : "", text,
-		       request->addr.family == 6 ? "]" : "", request->port);
-	sbx_eval(judge->image, request, &judge->verdict);
-	sbx_eval_by_port(judge->image, request, &judge->verdict);
-	return judge->verdict.allowed ? 0 : judge->verdict.error;
 }
 
 static int judge_act(const struct call *call)
@@ -628,9 +540,9 @@ static int judge_act(const struct call *call)
 	case SBX_ACT_EXEC:
 		return judge_exec(call);
 	case SBX_ACT_CONNECT:
-		return judge_peer(call, SBX_OP_CONNECT);
+		return launch_judge_peer(call, SBX_OP_CONNECT);
 	case SBX_ACT_BIND:
-		return judge_peer(call, SBX_OP_BIND);
+		return launch_judge_peer(call, SBX_OP_BIND);
 	case SBX_ACT_MODE: /* the broker's alone */
 	case SBX_ACT_OWNER:
 	case SBX_ACT_OWNER_OF_LINK:
