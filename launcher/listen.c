@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Answers the kernel's questions about system calls.
- *
- * Births are counted exactly, both ways. Deaths are not told, so the number kept is an upper bound;
- * where it meets the limit the tree is counted. A birth that was let go on a moment ago may not be
- * visible yet: while that could make the difference, the new one waits for the next count. Refused
- * is only what the count itself shows to be too much, and nothing is ever let go on beyond it.
- */
+/* Answers the kernel's questions about system calls. */
 #include "listen.h"
 
 #include "broker_wait.h"
@@ -19,7 +12,6 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -27,11 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SETTLE_MS 100 /* after which a birth that was let go on has happened */
 #define SERVE_MOST \
 	64 /* questions in a row; then signals, limits and the launcher have their turn */
-#define COUNT_LEAST_MS 10 /* between counts */
-#define COUNT_SHARE 4 /* a count takes no more than a part of the time */
 #define RECEIVERS_MOST 8
 #define RECEIVER_STACK (256u << 10)
 
@@ -43,13 +32,6 @@
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
-
-/* A clone, fork or vfork. */
-struct launch_birth {
-	uint64_t id; /* of the question */
-	pid_t thread; /* that asked */
-	uint64_t at; /* when it was let go on */
-};
 
 int launch_listen_install(const struct launch_wishes *wishes)
 {
@@ -67,42 +49,6 @@ int launch_listen_install(const struct launch_wishes *wishes)
 	if (fd < 0 && errno == EINVAL)
 		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 	return fd < 0 ? -errno : (int)fd;
-}
-
-static void number_rows(struct launch_listen *listen)
-{
-	size_t count;
-	const struct launch_call *calls = launch_calls(&count);
-
-	for (size_t i = 0; i < LAUNCH_NUMBERS; i++)
-		listen->rows[i] = LAUNCH_CALL_COUNT;
-	for (size_t i = 0; i < count; i++)
-		if (calls[i].number >= 0)
-			listen->rows[calls[i].number] = (uint16_t)i;
-}
-
-void launch_listen_init(struct launch_listen *listen, const struct launch_listen_setup *setup)
-{
-	*listen =
-		(struct launch_listen){ .with = *setup, .root = getpid(), .wake = -1, .tasks = 1 };
-	if (!setup->limit)
-		listen->with.limit = UINT64_MAX;
-	number_rows(listen);
-	launch_target_init();
-	launch_masks_init(&listen->masks);
-	if (setup->hold)
-		listen->broker = (struct launch_broker){ .listener = setup->fd,
-							 .hold = setup->hold,
-							 .repos = launch_repos_new(),
-							 .masks = &listen->masks,
-							 .waits = launch_waits_new(setup->fd),
-							 .file_size = setup->file_size,
-							 .hides = setup->wishes->hides,
-							 .landlock = setup->landlock };
-	/* Makes an answer five times as fast; kernels before 6.6 do without. */
-	if (setup->fd >= 0)
-		(void)ioctl(setup->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
-			    (uint64_t)SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 }
 
 /* The loop's times have changed. */
@@ -124,127 +70,85 @@ static void answer(const struct launch_listen *listen, uint64_t id, int error, b
 	(void)ioctl(listen->with.fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-/* False without memory: then nobody is born. */
-static bool push(struct launch_birth **list, size_t *count, size_t *cap, struct launch_birth birth)
+static void refuse_birth(const struct launch_listen *listen, const struct launch_birth *birth)
 {
-	if (*count == *cap) {
-		size_t wanted = *cap ? *cap * 2 : 64;
-		struct launch_birth *bigger = reallocarray(*list, wanted, sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		*list = bigger;
-		*cap = wanted;
-	}
-	(*list)[(*count)++] = birth;
-	return true;
-}
-
-static void forget_old_births(struct launch_listen *listen, uint64_t now)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < listen->birth_count; i++)
-		if (now - listen->births[i].at < SETTLE_MS)
-			listen->births[kept++] = listen->births[i];
-	listen->birth_count = kept;
-}
-
-/* A thread that asks again has its last birth behind it. */
-static bool note_birth(struct launch_listen *listen, struct launch_birth birth)
-{
-	birth.at = launch_now();
-	for (size_t i = 0; i < listen->birth_count; i++) {
-		if (listen->births[i].thread == birth.thread) {
-			listen->births[i] = birth;
-			return true;
-		}
-	}
-	if (listen->birth_count > 256)
-		forget_old_births(listen, birth.at);
-	return push(&listen->births, &listen->birth_count, &listen->birth_cap, birth);
-}
-
-static void let_live(struct launch_listen *listen, struct launch_birth birth)
-{
-	if (!note_birth(listen, birth)) {
-		answer(listen, birth.id, EAGAIN, false);
-		return;
-	}
-	listen->tasks++;
-	launch_masks_born(&listen->masks);
-	if (listen->with.watch->next == UINT64_MAX)
-		rouse(listen);
-	launch_watch_wake(listen->with.watch, true);
-	answer(listen, birth.id, 0, true);
-}
-
-static void refuse_birth(struct launch_listen *listen, struct launch_birth birth)
-{
-	struct launch_who who = { .pid = birth.thread };
+	struct launch_who who = { .pid = birth->thread };
 	struct launch_hit hit = { .limit = LIMIT_PROCESSES,
-				  .value = listen->with.limit,
-				  .peak = listen->with.limit,
+				  .value = listen->births.limit,
+				  .peak = listen->births.limit,
 				  .who = &who };
 
-	answer(listen, birth.id, EAGAIN, false);
-	launch_who_fill(&who, birth.thread);
+	answer(listen, birth->id, EAGAIN, false);
+	launch_who_fill(&who, birth->thread);
 	launch_report_limit(listen->with.report, &hit);
 }
 
-int launch_listen_due(const struct launch_listen *listen)
+/* Told by listen->births. */
+static void end_birth(void *arg, const struct launch_birth *birth, enum launch_birth_end end)
 {
-	uint64_t pause = listen->count_ms * COUNT_SHARE, now = launch_now();
+	struct launch_listen *listen = arg;
 
-	if (!listen->waiting_count)
-		return -1;
-	if (pause < COUNT_LEAST_MS)
-		pause = COUNT_LEAST_MS;
-	return now - listen->counted >= pause ? 0 : (int)(pause - (now - listen->counted));
-}
-
-/* How many births there may be that a count begun now does not see. */
-static uint64_t count_unsettled(struct launch_listen *listen, uint64_t now)
-{
-	forget_old_births(listen, now);
-	return listen->birth_count;
-}
-
-void launch_listen_count(struct launch_listen *listen)
-{
-	uint64_t now = launch_now(), unsettled = count_unsettled(listen, now), alive;
-	struct launch_tree tree;
-	size_t done = 0;
-
-	launch_tree_init(&tree, listen->root);
-	alive = launch_tree_find(&tree) < 0 ? listen->with.limit : launch_tree_tasks(&tree);
-	launch_tree_done(&tree);
-	listen->counted = now;
-	listen->count_ms = launch_now() - now;
-	listen->tasks = alive + unsettled;
-	for (; done < listen->waiting_count; done++) {
-		if (alive >= listen->with.limit)
-			refuse_birth(listen, listen->waiting[done]);
-		else if (listen->tasks < listen->with.limit)
-			let_live(listen, listen->waiting[done]);
-		else
-			break;
+	switch (end) {
+	case BIRTH_GOES_ON:
+		launch_masks_born(&listen->masks);
+		if (listen->with.watch->next == UINT64_MAX)
+			rouse(listen);
+		launch_watch_wake(listen->with.watch, true);
+		answer(listen, birth->id, 0, true);
+		break;
+	case BIRTH_REFUSED:
+		refuse_birth(listen, birth);
+		break;
+	case BIRTH_FAILED:
+		answer(listen, birth->id, EAGAIN, false);
+		break;
 	}
-	listen->waiting_count -= done;
-	memmove(listen->waiting, listen->waiting + done,
-		listen->waiting_count * sizeof(*listen->waiting));
 }
 
-static void serve_birth(struct launch_listen *listen, struct launch_birth birth)
+static void serve_birth(struct launch_listen *listen, const struct seccomp_notif *asked)
 {
-	if (listen->tasks < listen->with.limit && !listen->waiting_count)
-		let_live(listen, birth);
-	else if (!push(&listen->waiting, &listen->waiting_count, &listen->waiting_cap, birth))
-		answer(listen, birth.id, EAGAIN, false);
-	else if (launch_listen_due(listen) == 0)
-		launch_listen_count(listen);
-	if (listen->waiting_count)
+	launch_births_ask(&listen->births,
+			  (struct launch_birth){ .id = asked->id, .thread = (pid_t)asked->pid });
+	if (listen->births.waiting.count)
 		rouse(listen);
+}
+
+static void number_rows(struct launch_listen *listen)
+{
+	size_t count;
+	const struct launch_call *calls = launch_calls(&count);
+
+	for (size_t i = 0; i < LAUNCH_NUMBERS; i++)
+		listen->rows[i] = LAUNCH_CALL_COUNT;
+	for (size_t i = 0; i < count; i++)
+		if (calls[i].number >= 0)
+			listen->rows[calls[i].number] = (uint16_t)i;
+}
+
+void launch_listen_init(struct launch_listen *listen, const struct launch_listen_setup *setup)
+{
+	*listen = (struct launch_listen){ .with = *setup, .root = getpid(), .wake = -1 };
+	listen->births = (struct launch_births){ .root = listen->root,
+						 .limit = setup->limit ? setup->limit : UINT64_MAX,
+						 .tell = end_birth,
+						 .arg = listen,
+						 .tasks = 1 };
+	number_rows(listen);
+	launch_target_init();
+	launch_masks_init(&listen->masks);
+	if (setup->hold)
+		listen->broker = (struct launch_broker){ .listener = setup->fd,
+							 .hold = setup->hold,
+							 .repos = launch_repos_new(),
+							 .masks = &listen->masks,
+							 .waits = launch_waits_new(setup->fd),
+							 .file_size = setup->file_size,
+							 .hides = setup->wishes->hides,
+							 .landlock = setup->landlock };
+	/* Makes an answer five times as fast; kernels before 6.6 do without. */
+	if (setup->fd >= 0)
+		(void)ioctl(setup->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+			    (uint64_t)SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 }
 
 /* What is refused for strangers may be done to the sandbox's own processes. */
@@ -423,8 +327,7 @@ static void serve_call(struct launch_listen *listen, const struct launch_call *c
 		return;
 	}
 	if (call && !error && launch_call_is_birth(index)) {
-		serve_birth(listen,
-			    (struct launch_birth){ .id = asked->id, .thread = (pid_t)asked->pid });
+		serve_birth(listen, asked);
 		return;
 	}
 	if (!error && index == LAUNCH_CALL_umask)

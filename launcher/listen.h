@@ -15,6 +15,7 @@
 #ifndef SBX_LAUNCH_LISTEN_H
 #define SBX_LAUNCH_LISTEN_H
 
+#include "births.h"
 #include "broker.h"
 #include "report.h"
 #include "watch.h"
@@ -50,15 +51,7 @@ struct launch_listen {
 	pid_t root; /* the supervisor */
 	uint16_t rows[LAUNCH_NUMBERS]; /* of syscalls.def, by number; LAUNCH_CALL_COUNT: none */
 	int wake; /* reads as ready when the loop has to look at times anew; -1: nobody receives */
-	uint64_t tasks; /* at most so many there are */
-	uint64_t counted; /* when the tasks were last counted for a decision */
-	uint64_t count_ms; /* and how long that took */
-	struct launch_birth *births; /* that were let go on a moment ago */
-	size_t birth_count;
-	size_t birth_cap;
-	struct launch_birth *waiting; /* for a count to decide */
-	size_t waiting_count;
-	size_t waiting_cap;
+	struct launch_births births;
 };
 
 /* For the rest of the process: receivers may look at it to the end. */
@@ -73,8 +66,5 @@ int launch_listen_start(struct launch_listen *listen);
  * is left who could ask.
  */
 int launch_listen_serve(struct launch_listen *listen);
-/* Milliseconds until a count is due, or -1; then launch_listen_count() is called. */
-int launch_listen_due(const struct launch_listen *listen);
-void launch_listen_count(struct launch_listen *listen);
 
 #endif

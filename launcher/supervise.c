@@ -372,10 +372,10 @@ static int time_left(const struct supervisor *super)
 	int due;
 
 	if (super->phase == PHASE_GRACE)
-		return sooner(sooner(launch_listen_due(&super->listen), GRACE_LOOK_MS),
+		return sooner(sooner(launch_births_due(&super->listen.births), GRACE_LOOK_MS),
 			      super->grace_ends > now ? (int)(super->grace_ends - now) : 0);
 	due = launch_watch_due(&super->watch);
-	return super->started ? sooner(due, launch_listen_due(&super->listen)) : due;
+	return super->started ? sooner(due, launch_births_due(&super->listen.births)) : due;
 }
 
 /* The first question starts the receivers; afterwards only their news are for us. */
@@ -433,8 +433,8 @@ static void look(struct supervisor *super)
 	struct launch_hit hit;
 	enum launch_limit limit;
 
-	if (super->started && launch_listen_due(&super->listen) == 0)
-		launch_listen_count(&super->listen);
+	if (super->started && launch_births_due(&super->listen.births) == 0)
+		launch_births_count(&super->listen.births);
 	if (super->phase == PHASE_GRACE && launch_watch_memory_is_over(&super->watch))
 		super->phase = PHASE_OVER;
 	if (super->phase != PHASE_RUN)
