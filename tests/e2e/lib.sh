@@ -133,6 +133,29 @@ says() # out|err TEXT NAME
 	result $? "$3"
 }
 
+# What follows is about commands that the test's own 'inside' runs in the sandbox; 'how' ends the name.
+SECRETS=SECRET # what none that is refused may say: a pattern
+
+works() # OUTPUT NAME COMMAND...
+{
+	local text=$1 name=$2
+
+	shift 2
+	inside "$@"
+	[ "$STATUS" -eq 0 ] && [ "$(cat "$DIR/out")" = "$text" ] && ! grep -q '^sbx: Cannot' "$DIR/err"
+	result $? "$name${how:-}"
+}
+
+refuses() # WORDS NAME COMMAND...
+{
+	local text=$1 name=$2
+
+	shift 2
+	inside "$@"
+	[ "$STATUS" -ne 0 ] && ! grep -Eq "$SECRETS" "$DIR/out" && grep -qF "$text" "$DIR/err"
+	result $? "$name${how:-}"
+}
+
 is_json() { "$PYTHON" -m json.tool "$DIR/out" >"$DIR/json" 2>"$DIR/json.err"; }
 
 json() # NAME

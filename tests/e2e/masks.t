@@ -89,26 +89,6 @@ inside() # COMMAND...
 	run "${BEFORE[@]}" "$LAUNCH" -q -p policy.ini -- "$@"
 }
 
-works() # OUTPUT NAME COMMAND...
-{
-	local text=$1 name=$2
-
-	shift 2
-	inside "$@"
-	[ "$STATUS" -eq 0 ] && [ "$(cat "$DIR/out")" = "$text" ] && ! grep -q '^sbx: Cannot' "$DIR/err"
-	result $? "$name$how"
-}
-
-refuses() # WORDS NAME COMMAND...
-{
-	local text=$1 name=$2
-
-	shift 2
-	inside "$@"
-	[ "$STATUS" -ne 0 ] && ! grep -q SECRET "$DIR/out" && grep -qF "$text" "$DIR/err"
-	result $? "$name$how"
-}
-
 # Whatever becomes of it, and whatever is said.
 hidden() # NAME COMMAND...
 {
