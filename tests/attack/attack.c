@@ -421,6 +421,17 @@ void join_threads(const pthread_t *threads, int count)
 		pthread_join(threads[i], NULL);
 }
 
+int write_into(const char *path, int flags)
+{
+	int fd = do_open(path, flags | O_CLOEXEC, 0600), result;
+
+	if (fd < 0)
+		return -1;
+	result = write(fd, "evil", 4) == 4 ? 0 : -1;
+	close(fd);
+	return result;
+}
+
 long opens(const char *path, int flags)
 {
 	int fd = do_open(path, flags, 0600);

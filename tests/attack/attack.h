@@ -89,6 +89,7 @@ int do_symlink(const char *target, const char *path);
 int do_truncate(const char *path, long size);
 
 long opens(const char *path, int flags); /* and closes it again */
+int write_into(const char *path, int flags); /* "evil" */
 bool has_text(int fd, const char *text); /* all of a small file is this */
 
 /* Newer than the headers that this may be built with; and opened for neither reading nor writing. */

@@ -15,17 +15,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-static int write_into(const char *path, int flags)
-{
-	int fd = do_open(path, flags | O_CLOEXEC, 0600), result;
-
-	if (fd < 0)
-		return -1;
-	result = write(fd, "evil", 4) == 4 ? 0 : -1;
-	close(fd);
-	return result;
-}
-
 static int must_open(const char *path, int flags)
 {
 	int fd = do_open(path, flags | O_CLOEXEC, 0600);

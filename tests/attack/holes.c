@@ -18,20 +18,9 @@
 #include <sys/wait.h>
 #include <sys/xattr.h>
 
-static int put(const char *path, int flags)
-{
-	int fd = do_open(path, flags | O_CLOEXEC, 0600), result;
-
-	if (fd < 0)
-		return -1;
-	result = write(fd, "evil", 4) == 4 ? 0 : -1;
-	close(fd);
-	return result;
-}
-
 static int put_new(const char *path)
 {
-	return put(path, O_CREAT | O_WRONLY);
+	return write_into(path, O_CREAT | O_WRONLY);
 }
 
 static int spill_at(int dir, const char *name)
@@ -154,7 +143,7 @@ void hole_written(void)
 	step("unnamed-in", link_unnamed(at("work"), at("work/hole/u2")));
 	step("truncate", do_truncate(at("work/sub/.env"), 1));
 	step("trunc", opens(at("work/hole/dir/deep"), O_RDONLY | O_TRUNC));
-	step("append", put(at("work/.env"), O_WRONLY | O_APPEND));
+	step("append", write_into(at("work/.env"), O_WRONLY | O_APPEND));
 	step("rmdir", do_rmdir(at("work/hole/empty")));
 	step("unlink", do_unlink(at("work/hole/key")));
 	step("unlink-name", do_unlink(at("work/.env")));
@@ -169,7 +158,7 @@ void hole_written(void)
 
 void fixed_written(void)
 {
-	step("write", put(at("work/fixed/file"), O_WRONLY));
+	step("write", write_into(at("work/fixed/file"), O_WRONLY));
 	step("trunc", opens(at("work/fixed/file"), O_RDONLY | O_TRUNC));
 	step("create", put_new(at("work/fixed/new")));
 	step("onto", do_rename(at("work/a"), at("work/fixed/file")));
@@ -178,7 +167,7 @@ void fixed_written(void)
 	step("suffix", put_new(at("work/docs/new.txt")));
 	step("suffix-moved", do_rename(at("work/b"), at("work/docs/moved.txt")));
 	step("suffix-out", do_rename(at("work/docs/x.txt"), at("work/docs/x.md")));
-	step("size", put(at("work/docs/big.md"), O_WRONLY));
+	step("size", write_into(at("work/docs/big.md"), O_WRONLY));
 	step("longer", do_truncate(at("work/docs/a.md"), 4096));
 }
 
@@ -245,7 +234,7 @@ void hole_by_descriptor(void)
 		cannot_judge("no descriptors");
 	step("file", file < 0 ? -1 : spill(of_descriptor(file)));
 	step("reopen-name", spill(of_descriptor(name)));
-	step("reopen-write", put(of_descriptor(name), O_WRONLY | O_APPEND));
+	step("reopen-write", write_into(of_descriptor(name), O_WRONLY | O_APPEND));
 	step("dev-fd", spill(at("../../../../../../../dev/fd/%d", name)));
 	by_folder(hole);
 }
@@ -354,7 +343,7 @@ void protected_opened(void)
 	};
 
 	for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++) {
-		step("append", put(at("work/%s", there[i]), O_WRONLY | O_APPEND));
+		step("append", write_into(at("work/%s", there[i]), O_WRONLY | O_APPEND));
 		step("read-write", opens(at("work/%s", there[i]), O_RDWR));
 		step("trunc", opens(at("work/%s", there[i]), O_RDONLY | O_TRUNC));
 		step("truncate", do_truncate(at("work/%s", there[i]), 1));
@@ -373,7 +362,7 @@ void protected_replaced(void)
 
 	step("link", result = do_link(at("work/.npmrc"), at("work/n")));
 	if (!result)
-		step("link-write", put(at("work/n"), O_WRONLY));
+		step("link-write", write_into(at("work/n"), O_WRONLY));
 	step("onto", do_rename(at("work/a"), at("work/.npmrc")));
 	step("onto-config", do_rename(at("work/b"), at("work/repo/.git/config")));
 	step("exchange", do_exchange(at("work/c"), at("work/repo/.git/hooks/pre-commit")));
@@ -402,7 +391,7 @@ void protected_by_new(void)
 		cannot_judge("no repository of its own");
 	step("into", result = do_rename(at("work/repo"), at("work/new/.git/repo")));
 	if (!result) {
-		step("write", put(at("work/new/.git/repo/.git/config"), O_WRONLY));
+		step("write", write_into(at("work/new/.git/repo/.git/config"), O_WRONLY));
 		must("back", do_rename(at("work/new/.git/repo"), at("work/repo")));
 	}
 	step("exchange", do_exchange(at("work/new"), at("work/repo")));
@@ -421,11 +410,11 @@ void policy_files(void)
 		const char *name = at("work/%s", names[i]);
 		int result;
 
-		step("append", put(name, O_WRONLY | O_APPEND));
+		step("append", write_into(name, O_WRONLY | O_APPEND));
 		step("truncate", do_truncate(name, 0));
 		step("link", result = do_link(name, at("work/twin%zu", i)));
 		if (!result)
-			step("link-write", put(at("work/twin%zu", i), O_WRONLY | O_APPEND));
+			step("link-write", write_into(at("work/twin%zu", i), O_WRONLY | O_APPEND));
 		step("exchange", do_exchange(name, at("work/a")));
 		step("onto", do_rename(at("work/b"), name));
 		step("remove", do_unlink(name));
