@@ -354,27 +354,34 @@ bool launch_broker_backs(const struct launch_broker *broker, enum launch_call_in
 		(flags & O_ACCMODE) == O_RDWR);
 }
 
-enum launch_served launch_broker_call(const struct launch_broker *broker,
-				      struct launch_judge *judge, enum launch_call_index index,
-				      const struct seccomp_notif *asked,
-				      struct launch_answer *answer)
+struct brokered launch_broker_take(const struct launch_broker *broker, struct launch_judge *judge,
+				   enum launch_call_index index, const struct seccomp_notif *asked,
+				   struct launch_answer *answer)
 {
-	uint64_t args[6];
-	enum launch_served served;
 	struct brokered call = { .broker = broker,
 				 .judge = judge,
 				 .ask = launch_call_path(index),
-				 .args = args,
 				 .id = asked->id,
 				 .thread = (pid_t)asked->pid,
 				 .backed = launch_broker_backs(broker, index, asked->data.args),
 				 .answer = answer };
 
 	for (int i = 0; i < 6; i++)
-		args[i] = asked->data.args[i];
-	if (call.ask->flags >= 0)
-		call.flags = (uint32_t)args[call.ask->flags];
+		call.args[i] = asked->data.args[i];
 	*answer = (struct launch_answer){ 0 };
+	return call;
+}
+
+enum launch_served launch_broker_call(const struct launch_broker *broker,
+				      struct launch_judge *judge, enum launch_call_index index,
+				      const struct seccomp_notif *asked,
+				      struct launch_answer *answer)
+{
+	struct brokered call = launch_broker_take(broker, judge, index, asked, answer);
+	enum launch_served served;
+
+	if (call.ask->flags >= 0)
+		call.flags = (uint32_t)call.args[call.ask->flags];
 	judge->verdict.code = SBX_CODE_ALLOWED;
 	served = serve(&call);
 	if (served != SERVED_REFUSED || judge->verdict.code != SBX_CODE_HIDDEN)

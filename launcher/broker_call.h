@@ -11,7 +11,7 @@ struct brokered {
 	const struct launch_broker *broker;
 	struct launch_judge *judge; /* lends its memory */
 	const struct sbx_path_call *ask;
-	const uint64_t *args;
+	uint64_t args[6];
 	uint64_t flags; /* the argument, or 0 */
 	uint64_t id; /* of the question */
 	pid_t thread;
@@ -26,6 +26,11 @@ struct entry {
 	bool slashed;
 	char path[PATH_MAX]; /* the folder's, and the name */
 };
+
+/* The question with its arguments; which of them are flags, its table says. The answer becomes empty. */
+struct brokered launch_broker_take(const struct launch_broker *broker, struct launch_judge *judge,
+				   enum launch_call_index index, const struct seccomp_notif *asked,
+				   struct launch_answer *answer);
 
 /* What is left to the kernel, or failed: results of the parts below. */
 enum launch_served launch_broker_done(const struct brokered *call, int64_t result);

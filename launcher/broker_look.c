@@ -613,27 +613,16 @@ enum launch_served launch_broker_look(const struct launch_broker *broker,
 				      struct launch_answer *answer)
 {
 	const struct launch_look *row = launch_call_look(index);
-	uint64_t args[6];
-	struct brokered call = { .broker = broker,
-				 .judge = judge,
-				 .ask = launch_call_path(index),
-				 .args = args,
-				 .id = asked->id,
-				 .thread = (pid_t)asked->pid,
-				 .backed = broker->landlock,
-				 .answer = answer };
+	struct brokered call = launch_broker_take(broker, judge, index, asked, answer);
 	struct look look = { .call = &call, .row = row, .watcher = -1 };
 	enum launch_served served;
 
-	for (int i = 0; i < 6; i++)
-		args[i] = asked->data.args[i];
 	if (row->flags >= 0)
-		call.flags = (uint32_t)args[row->flags];
-	look.dir = row->dir < 0 ? AT_FDCWD : (int)args[row->dir];
+		call.flags = (uint32_t)call.args[row->flags];
+	look.dir = row->dir < 0 ? AT_FDCWD : (int)call.args[row->dir];
 	look.nofollow = call.flags & AT_SYMLINK_NOFOLLOW || row->act == LOOK_LSTAT ||
 			row->act == LOOK_READLINK ||
-			(row->act == LOOK_WATCH && args[row->more] & IN_DONT_FOLLOW);
-	*answer = (struct launch_answer){ 0 };
+			(row->act == LOOK_WATCH && call.args[row->more] & IN_DONT_FOLLOW);
 	judge->thread = call.thread;
 	served = row->act == LOOK_LIST ? list(&look) : look_at(&look);
 	if (look.watcher >= 0)
