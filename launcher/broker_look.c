@@ -512,21 +512,6 @@ static enum launch_served look_at(struct look *look)
 	return served;
 }
 
-/* How much of a pattern is names: the folder that all it matches lies in. */
-static size_t literal_len(const char *pattern)
-{
-	size_t len = strcspn(pattern, "*?");
-
-	while (len > 0 && pattern[len - 1] != '/')
-		len--;
-	return len ? len - 1 : 0;
-}
-
-static bool is_within(const char *path, const char *folder, size_t len)
-{
-	return !strncmp(path, folder, len) && (path[len] == '/' || !path[len]);
-}
-
 /* Whether a rule could hide an entry of this folder. */
 static bool may_hide_in(const struct sbx_image *image, const char *folder)
 {
@@ -537,8 +522,9 @@ static bool may_hide_in(const struct sbx_image *image, const char *folder)
 
 		if (rule->kind != SBX_RULE_HIDE || (rule->flags & SBX_RULE_ABSENT))
 			continue;
-		if (rule->flags & SBX_RULE_GLOB ? is_within(folder, path, literal_len(path))
-						: is_within(folder, path, strlen(path)))
+		if (rule->flags & SBX_RULE_GLOB
+			    ? launch_is_within(folder, path, launch_literal_len(path))
+			    : launch_is_within(folder, path, strlen(path)))
 			return true;
 		if (slash && (size_t)(slash - path) == strlen(folder) &&
 		    !strncmp(path, folder, strlen(folder)))

@@ -21,7 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_RIGHTS (SBX_RIGHT_READ | SBX_RIGHT_WRITE | SBX_RIGHT_EXEC)
 #define MASKS_MOST 4000 /* a mount takes some 15 us, and the kernel's own limit is 100,000 */
 #define SEEN_MOST 50000 /* entries, for all patterns together */
 
@@ -57,22 +56,8 @@ static uint8_t rights_at(const struct finding *f, const char *path, uint32_t *ru
 	struct sbx_verdict verdict;
 
 	sbx_eval(f->image, &request, &verdict);
-	if (rule)
-		*rule = verdict.allowed ? SBX_NONE : verdict.rule;
+	*rule = verdict.allowed ? SBX_NONE : verdict.rule;
 	return verdict.rights & PATH_RIGHTS;
-}
-
-static uint8_t rights_above(const struct finding *f, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	size_t len = slash == path ? 1 : (size_t)(slash - path);
-	char folder[PATH_MAX];
-
-	if (!slash[1] || len >= sizeof(folder))
-		return 0;
-	memcpy(folder, path, len);
-	folder[len] = '\0';
-	return rights_at(f, folder, NULL);
 }
 
 /* Whether a rule may give something below a folder that a mask leaving 'rights' would take. */
@@ -148,16 +133,6 @@ static bool mask(struct finding *f, uint32_t rule, const char *path, uint8_t abo
 	return push(f, &found);
 }
 
-static bool has_conditions(const struct finding *f, const struct sbx_rule *rule)
-{
-	const struct sbx_section *section;
-
-	if (rule->kind != SBX_RULE_SET || rule->section == SBX_NONE)
-		return false;
-	section = &sbx_sections(f->image)[rule->section];
-	return section->suffixes.count || section->max_bytes != UINT64_MAX;
-}
-
 /* A rule about one place that is there. */
 static void find_place(struct finding *f, uint32_t index)
 {
@@ -167,10 +142,10 @@ static void find_place(struct finding *f, uint32_t index)
 	uint8_t above, here;
 
 	if ((rule->kind != SBX_RULE_DENY && rule->kind != SBX_RULE_SET) || rule->flags & others ||
-	    has_conditions(f, rule))
+	    launch_has_conditions(f->image, rule))
 		return;
-	above = rights_above(f, path);
-	here = rights_at(f, path, NULL);
+	above = launch_rights_above(f->image, path);
+	here = launch_rights_at(f->image, path);
 	/* What the folder above has not, some rule above has taken, and answers for it. */
 	f->out->held[index] = !(above & (uint8_t)~here) || mask(f, index, path, above, here);
 }
@@ -298,8 +273,9 @@ static bool scan_root(struct finding *f, const char *path)
 	if (len == 1 || launch_is_within(path, "/proc", 5) || launch_is_within(path, "/sys", 4))
 		return false;
 	/* The place itself may match. */
-	if (!here && rule != SBX_NONE && is_pattern(rule_of(f, rule)) && rights_above(f, path))
-		return mask(f, rule, path, rights_above(f, path), here);
+	if (!here && rule != SBX_NONE && is_pattern(rule_of(f, rule)) &&
+	    launch_rights_above(f->image, path))
+		return mask(f, rule, path, launch_rights_above(f->image, path), here);
 	if (!S_ISDIR(st.st_mode))
 		return true;
 	scan = malloc(sizeof(*scan));

@@ -16,8 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define PATH_RIGHTS (SBX_RIGHT_READ | SBX_RIGHT_WRITE | SBX_RIGHT_EXEC)
-
 /* What is being found out. */
 struct holding {
 	const struct sbx_image *image;
@@ -37,7 +35,7 @@ uint8_t launch_hold_classes(uint8_t rights)
 			 (rights & SBX_RIGHT_WRITE ? HOLD_WRITE | HOLD_CHANGE : 0));
 }
 
-static uint8_t rights_at(const struct sbx_image *image, const char *path)
+uint8_t launch_rights_at(const struct sbx_image *image, const char *path)
 {
 	struct sbx_request request = { .op = SBX_OP_READ, .size = -1, .path = path };
 	struct sbx_verdict verdict;
@@ -46,7 +44,7 @@ static uint8_t rights_at(const struct sbx_image *image, const char *path)
 	return verdict.rights & PATH_RIGHTS;
 }
 
-static uint8_t rights_above(const struct sbx_image *image, const char *path)
+uint8_t launch_rights_above(const struct sbx_image *image, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char folder[PATH_MAX];
@@ -56,7 +54,7 @@ static uint8_t rights_above(const struct sbx_image *image, const char *path)
 		return 0;
 	memcpy(folder, path, len);
 	folder[len] = '\0';
-	return rights_at(image, folder);
+	return launch_rights_at(image, folder);
 }
 
 bool launch_is_within(const char *path, const char *folder, size_t len)
@@ -96,7 +94,7 @@ static bool is_conditional(const struct sbx_image *image, uint32_t index)
 	return section->suffixes.count || section->max_bytes != UINT64_MAX;
 }
 
-static bool has_conditions(const struct sbx_image *image, const struct sbx_rule *rule)
+bool launch_has_conditions(const struct sbx_image *image, const struct sbx_rule *rule)
 {
 	return rule->kind == SBX_RULE_SET && is_conditional(image, rule->section);
 }
@@ -121,12 +119,13 @@ static uint8_t lost_to(const struct holding *h, uint32_t index, const struct lau
 		return 0;
 	if (rule->kind == SBX_RULE_LOCK)
 		return HOLD_WRITE | HOLD_CHANGE;
-	if (has_conditions(h->image, rule))
+	if (launch_has_conditions(h->image, rule))
 		return HOLD_ALL;
 	if (h->masked && h->masked[index])
 		return HOLD_CHANGE;
-	left = rule->flags & SBX_RULE_GLOB ? rule->rights
-					   : rights_at(h->image, sbx_str(h->image, rule->path));
+	left = rule->flags & SBX_RULE_GLOB
+		       ? rule->rights
+		       : launch_rights_at(h->image, sbx_str(h->image, rule->path));
 	return launch_hold_classes(place->rights & (uint8_t)~left);
 }
 
@@ -226,12 +225,12 @@ static int take_rule(struct holding *h, const struct sbx_rule *rule)
 
 	if (rule->kind > SBX_RULE_SET || (rule->flags & SBX_RULE_ABSENT))
 		return 0;
-	above = rights_above(h->image, path);
+	above = launch_rights_above(h->image, path);
 	if (rule->flags & SBX_RULE_GLOB)
 		return leave_place(h, rule, rule->rights & PATH_RIGHTS & (uint8_t)~above);
 	*place = (struct launch_held){ .path = path,
 				       .len = strlen(path),
-				       .rights = rights_at(h->image, path),
+				       .rights = launch_rights_at(h->image, path),
 				       .rule = (uint32_t)(rule - sbx_rules(h->image)),
 				       .taker = SBX_NONE };
 	if (rule->flags & SBX_RULE_MISSING)

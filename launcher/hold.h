@@ -45,6 +45,13 @@ bool launch_is_within(const char *path, const char *folder, size_t len);
 /* How much of a pattern is names: the folder that all it matches lies in. */
 size_t launch_literal_len(const char *pattern);
 
+/* Rights about paths that the policy gives at a path, and in the folder that holds it ("/": none). */
+#define PATH_RIGHTS (SBX_RIGHT_READ | SBX_RIGHT_WRITE | SBX_RIGHT_EXEC)
+uint8_t launch_rights_at(const struct sbx_image *image, const char *path);
+uint8_t launch_rights_above(const struct sbx_image *image, const char *path);
+/* Whether a [path] section goes by more than names: suffixes, sizes. */
+bool launch_has_conditions(const struct sbx_image *image, const struct sbx_rule *rule);
+
 /* The classes that rights come to. */
 uint8_t launch_hold_classes(uint8_t rights);
 

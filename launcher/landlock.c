@@ -21,7 +21,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PATH_RIGHTS (SBX_RIGHT_READ | SBX_RIGHT_WRITE | SBX_RIGHT_EXEC)
 #define BOTH_LAYERS (1 << LAYER_LAUNCHER | 1 << LAYER_PROGRAM)
 
 struct launch_spot {
@@ -104,15 +103,6 @@ uint64_t launch_landlock_access(uint8_t rights, mode_t mode, bool dev, int abi)
 	return access_of(launch_hold_classes(rights), mode, dev, abi);
 }
 
-static uint8_t rights_at(const struct sbx_image *image, const char *path)
-{
-	struct sbx_request request = { .op = SBX_OP_READ, .size = -1, .path = path };
-	struct sbx_verdict verdict;
-
-	sbx_eval(image, &request, &verdict);
-	return verdict.rights & PATH_RIGHTS;
-}
-
 /* What the first 'len' bytes of a path have; false when they are too many to be one. */
 static bool rights_before(const struct sbx_image *image, const char *path, size_t len,
 			  uint8_t *rights)
@@ -123,7 +113,7 @@ static bool rights_before(const struct sbx_image *image, const char *path, size_
 		return false;
 	memcpy(prefix, path, len);
 	prefix[len] = '\0';
-	*rights = len ? rights_at(image, prefix) : 0;
+	*rights = len ? launch_rights_at(image, prefix) : 0;
 	return true;
 }
 
@@ -199,7 +189,7 @@ static const char *rule_fault(const struct sbx_image *image, const struct sbx_ru
 		return fault;
 	if (!rights_above(image, path, &above))
 		return "its path is too long";
-	here = rights_at(image, path);
+	here = launch_rights_at(image, path);
 	if (above & ~here)
 		return "it takes rights away inside a place that has them";
 	if ((rule->flags & SBX_RULE_MISSING) && (here & ~above))
@@ -346,9 +336,9 @@ static void take_place(struct launch_landlock *landlock, const char *path, uint8
 /* Where a policy allows "/", terminals below /dev must still be terminals: "/" has no ioctl. */
 static void take_dev(struct launch_landlock *landlock)
 {
-	uint8_t rights = rights_at(landlock->image, "/dev");
+	uint8_t rights = launch_rights_at(landlock->image, "/dev");
 
-	if (!rights || !rights_at(landlock->image, "/") || access("/dev", F_OK) < 0)
+	if (!rights || !launch_rights_at(landlock->image, "/") || access("/dev", F_OK) < 0)
 		return;
 	take_place(landlock, "/dev", rights, BOTH_LAYERS);
 	if (landlock->hold)
