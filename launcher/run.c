@@ -133,10 +133,19 @@ static int wait_for(pid_t supervisor, int signals, int messages)
 	}
 }
 
-static int finish(struct launch *launch, int status)
+void launch_interrupt_self(void)
 {
 	sigset_t set;
 
+	(void)signal(SIGINT, SIG_DFL);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	(void)raise(SIGINT);
+}
+
+static int finish(struct launch *launch, int status)
+{
 	if (WIFEXITED(status)) {
 		launch_private_remove(&launch->place);
 		return WEXITSTATUS(status);
@@ -149,11 +158,7 @@ static int finish(struct launch *launch, int status)
 		return EXIT_LAUNCH;
 	}
 	launch_private_remove(&launch->place);
-	(void)signal(SIGINT, SIG_DFL);
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
-	(void)raise(SIGINT);
+	launch_interrupt_self();
 	return 128 + SIGINT;
 }
 

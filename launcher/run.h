@@ -65,6 +65,8 @@ int launch_run(struct launch *launch);
 
 /* SIGCHLD, and what is passed on to the program when somebody sends it to us. */
 void launch_signals(sigset_t *set);
+/* Ends as Ctrl-C does, whatever is blocked or ignored. */
+void launch_interrupt_self(void);
 
 /* What is told between the processes of a run, through pipes that close on exec. */
 enum launch_step {

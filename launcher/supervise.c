@@ -558,15 +558,8 @@ static void print_result(struct supervisor *super)
 /* As the program ended by Ctrl-C, so do we: a shell script around us must see it. */
 __attribute__((noreturn)) static void leave(const struct launch_end *end)
 {
-	sigset_t set;
-
-	if (end->signal == SIGINT && end->status == 128 + SIGINT) {
-		(void)signal(SIGINT, SIG_DFL);
-		(void)sigemptyset(&set);
-		(void)sigaddset(&set, SIGINT);
-		(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
-		(void)raise(SIGINT);
-	}
+	if (end->signal == SIGINT && end->status == 128 + SIGINT)
+		launch_interrupt_self();
 	_exit(end->status);
 }
 
