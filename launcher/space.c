@@ -95,6 +95,15 @@ static void lack(struct launch_space *space, const char *what, int failed)
 	(void)snprintf(space->lacks, sizeof(space->lacks), "%s: %s", what, strerror(-failed));
 }
 
+static void take_mounts(struct launch_space *space)
+{
+	int failed = make_private();
+
+	if (failed)
+		lack(space, "mounts cannot be made private", failed);
+	space->mounts = !failed;
+}
+
 static int enter_user(struct launch_space *space, struct launch_error *error)
 {
 	uid_t uid = geteuid();
@@ -114,25 +123,17 @@ static int enter_user(struct launch_space *space, struct launch_error *error)
 				   "isolate = none in [sandbox] none is made)",
 				   strerror(-failed));
 	space->user = true;
-	failed = make_private();
-	if (failed)
-		lack(space, "mounts cannot be made private", failed);
-	space->mounts = !failed;
+	take_mounts(space);
 	return 0;
 }
 
 int launch_space_mounts(const struct launch_user *user, struct launch_space *space,
 			struct launch_error *error)
 {
-	int failed;
-
 	if (space->mounts || space->lacks[0])
 		return 0;
 	if (unshare(CLONE_NEWNS) == 0) {
-		failed = make_private();
-		if (failed)
-			lack(space, "mounts cannot be made private", failed);
-		space->mounts = !failed;
+		take_mounts(space);
 		return 0;
 	}
 	/* In a user namespace there would be nobody else to become. */
