@@ -28,10 +28,19 @@ static unsigned int count_own(const struct launch *launch, uint8_t right, uint32
 	return count;
 }
 
+/* The place that a rule is about, as seen from here. */
+static void put_place(const struct launch *launch, struct sbx_out *out, uint32_t rule)
+{
+	char cwd[PATH_MAX];
+	const char *place = sbx_words_root(launch->image, &sbx_rules(launch->image)[rule],
+					   getcwd(cwd, sizeof(cwd)));
+
+	sbx_out_shortened(out, place, 120, SBX_ESCAPE_PLAIN);
+}
+
 static void put_right(const struct launch *launch, struct sbx_out *out, uint8_t right,
 		      const char *word)
 {
-	char cwd[PATH_MAX];
 	uint32_t first;
 	unsigned int count = count_own(launch, right, &first);
 
@@ -43,10 +52,7 @@ static void put_right(const struct launch *launch, struct sbx_out *out, uint8_t 
 		sbx_out_str(out, " paths; ");
 		return;
 	}
-	sbx_out_shortened(out,
-			  sbx_words_root(launch->image, &sbx_rules(launch->image)[first],
-					 getcwd(cwd, sizeof(cwd))),
-			  120, SBX_ESCAPE_PLAIN);
+	put_place(launch, out, first);
 	sbx_out_str(out, "; ");
 }
 
@@ -194,14 +200,11 @@ static void put_classes(struct sbx_out *out, uint8_t classes, const char *who)
 static void note_place(const struct launch *launch, const struct launch_held *place,
 		       struct note *notes, size_t *count)
 {
-	char text[400], cwd[PATH_MAX];
+	char text[400];
 	struct sbx_out out;
 
 	sbx_out_init(&out, text, sizeof(text));
-	sbx_out_shortened(&out,
-			  sbx_words_root(launch->image, &sbx_rules(launch->image)[place->rule],
-					 getcwd(cwd, sizeof(cwd))),
-			  120, SBX_ESCAPE_PLAIN);
+	put_place(launch, &out, place->rule);
 	sbx_out_str(&out, ": ");
 	put_classes(&out, place->classes, " by Landlock; ");
 	put_classes(&out, place->left & (uint8_t)~HOLD_EXEC, " by the broker (some 30 us a call)");
