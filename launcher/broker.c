@@ -8,6 +8,7 @@
  */
 #include "broker_call.h"
 
+#include "narrow.h"
 #include "repos.h"
 #include "target.h"
 
@@ -319,8 +320,14 @@ static enum launch_served serve(struct brokered *call)
 	case SBX_ACT_LINK:
 		return launch_broker_serves(call, HOLD_CHANGE) ? change(call) : SERVED_LEFT;
 	case SBX_ACT_BIND:
-		return launch_broker_serves(call, HOLD_CHANGE) ? launch_broker_bind(call)
-							       : SERVED_LEFT;
+		return call->broker->network			 ? launch_broker_bind(call)
+		       : launch_broker_serves(call, HOLD_CHANGE) ? launch_broker_bind_file(call)
+								 : SERVED_LEFT;
+	case SBX_ACT_CONNECT:
+		return call->broker->network ? launch_broker_connect(call)
+					     : launch_broker_use(call);
+	case SBX_ACT_LISTEN:
+		return launch_broker_listen(call);
 	case SBX_ACT_MODE:
 	case SBX_ACT_OWNER:
 	case SBX_ACT_OWNER_OF_LINK:
@@ -331,12 +338,28 @@ static enum launch_served serve(struct brokered *call)
 	case SBX_ACT_MEMFD:
 		return launch_broker_memfd(call);
 	case SBX_ACT_EXEC:
-	case SBX_ACT_CONNECT:
 		return launch_broker_use(call);
 	case SBX_ACT_NOTHING:
 		break;
 	}
 	return SERVED_LEFT;
+}
+
+/*
+ * For who has confined itself further: what the kernel's rules have no word for, nothing else. Calls
+ * that go on in the kernel are decided by all its rules; those that must not go on fail.
+ */
+static enum launch_served serve_narrow(struct brokered *call)
+{
+	enum sbx_act act = (enum sbx_act)call->ask->act;
+
+	if (act >= SBX_ACT_MODE || (act == SBX_ACT_CONNECT && !call->broker->network))
+		return serve(call);
+	if (act == SBX_ACT_CONNECT)
+		return launch_broker_connect(call);
+	if (act == SBX_ACT_OPEN_HOW)
+		return launch_broker_done(call, -ENOSYS);
+	return act == SBX_ACT_EXEC ? SERVED_LEFT : launch_broker_left(call, EACCES);
 }
 
 bool launch_broker_backs(const struct launch_broker *broker, enum launch_call_index index,
@@ -347,7 +370,8 @@ bool launch_broker_backs(const struct launch_broker *broker, enum launch_call_in
 
 	if (ask->act != SBX_ACT_OPEN)
 		return broker->landlock && ask->act != SBX_ACT_TRUNCATE &&
-		       ask->act != SBX_ACT_OPEN_HOW;
+		       ask->act != SBX_ACT_OPEN_HOW &&
+		       (ask->act != SBX_ACT_BIND || broker->ports || !broker->network);
 	flags = args[ask->flags];
 	return broker->landlock &&
 	       (!(flags & O_TRUNC) || flags & O_PATH || (flags & O_ACCMODE) == O_WRONLY ||
@@ -363,6 +387,7 @@ struct brokered launch_broker_take(const struct launch_broker *broker, struct la
 				 .ask = launch_call_path(index),
 				 .id = asked->id,
 				 .thread = (pid_t)asked->pid,
+				 .narrow = launch_narrow_has(broker->narrow, (pid_t)asked->pid),
 				 .backed = launch_broker_backs(broker, index, asked->data.args),
 				 .answer = answer };
 
@@ -383,7 +408,7 @@ enum launch_served launch_broker_call(const struct launch_broker *broker,
 	if (call.ask->flags >= 0)
 		call.flags = (uint32_t)call.args[call.ask->flags];
 	judge->verdict.code = SBX_CODE_ALLOWED;
-	served = serve(&call);
+	served = call.narrow ? serve_narrow(&call) : serve(&call);
 	if (served != SERVED_REFUSED || judge->verdict.code != SBX_CODE_HIDDEN)
 		return served;
 	return launch_broker_hidden(&call, judge->request.op, judge->at.path);

@@ -36,9 +36,13 @@ struct launch_broker {
 	const struct launch_hold *hold;
 	struct launch_repos *repos;
 	struct launch_masks *masks;
+	struct launch_narrow *narrow;
 	struct launch_waits *waits; /* NULL: nobody can wait */
+	struct launch_servers *servers; /* the program's own; NULL: they are not known */
+	bool network; /* destinations are ours to hold */
 	uint64_t file_size; /* the limit; 0: none */
 	bool hides; /* something is hidden: what Landlock says to who looks would tell of it */
+	bool ports; /* Landlock keeps the program from binding TCP sockets */
 	bool landlock; /* false: nothing stands behind us, and no call by path may go on */
 };
 

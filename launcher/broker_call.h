@@ -15,6 +15,7 @@ struct brokered {
 	uint64_t flags; /* the argument, or 0 */
 	uint64_t id; /* of the question */
 	pid_t thread;
+	bool narrow; /* under rules that are not ours */
 	bool backed; /* what is left to the kernel, Landlock decides */
 	struct launch_answer *answer;
 };
@@ -123,7 +124,12 @@ enum launch_served launch_broker_make(struct brokered *call);
 enum launch_served launch_broker_remove(struct brokered *call);
 enum launch_served launch_broker_rename(struct brokered *call);
 enum launch_served launch_broker_link(struct brokered *call);
+/* A UNIX socket that becomes a file. */
+enum launch_served launch_broker_bind_file(struct brokered *call);
+/* Sockets of all kinds. */
+enum launch_served launch_broker_connect(struct brokered *call);
 enum launch_served launch_broker_bind(struct brokered *call);
+enum launch_served launch_broker_listen(struct brokered *call);
 enum launch_served launch_broker_change(struct brokered *call);
 enum launch_served launch_broker_memfd(struct brokered *call);
 

@@ -443,13 +443,14 @@ static enum launch_served bind_entry(const struct brokered *call, const struct e
 
 	if (!launch_broker_allows(call, &request))
 		return SERVED_REFUSED;
-	if (launch_broker_is_held_in(call, entry->path))
+	/* Another thread may have put a TCP socket in its place, which has to be held as well. */
+	if (call->backed && launch_broker_is_held_in(call, entry->path))
 		return SERVED_HELD;
 	return launch_broker_done(call, bind_in(call, entry));
 }
 
 /* Of a socket that becomes a file. All else is for others to decide. */
-enum launch_served launch_broker_bind(struct brokered *call)
+enum launch_served launch_broker_bind_file(struct brokered *call)
 {
 	size_t len = (size_t)(uint32_t)call->flags, before = offsetof(struct sockaddr_un, sun_path);
 	struct sockaddr_un address = { .sun_family = AF_UNSPEC };

@@ -177,14 +177,16 @@ static int open_pinned(const struct opening *opening, const struct stat *st)
 }
 
 /* In another thread, which answers. */
-static enum launch_served wait_for(struct opening *opening, bool truncates, int64_t length)
+static enum launch_served wait_for(struct opening *opening, enum launch_wait_kind kind,
+				   int64_t length)
 {
-	const struct launch_waiting waiting = { .id = opening->call->id,
+	const struct launch_waiting waiting = { .kind = kind,
+						.id = opening->call->id,
 						.thread = opening->call->thread,
 						.pinned = opening->pinned,
 						.flags = opening->flags,
-						.truncates = truncates,
-						.length = length };
+						.length = length,
+						.named = -1 };
 	struct launch_waits *waits = opening->call->broker->waits;
 	int failed = waits ? launch_waits_add(waits, &waiting) : -ENOMEM;
 
@@ -199,7 +201,7 @@ static enum launch_served open_for_use(struct opening *opening, const struct sta
 	int fd = open_pinned(opening, st);
 
 	if (fd == -EAGAIN && !(opening->flags & O_NONBLOCK))
-		return wait_for(opening, false, 0);
+		return wait_for(opening, WAIT_OPEN, 0);
 	return hand_over(opening, fd);
 }
 
@@ -622,7 +624,7 @@ static enum launch_served truncate_pinned(struct opening *opening, int64_t lengt
 	failed = check_length(opening->call, length);
 	opened = failed ? failed : open_pinned(opening, &st);
 	if (opened == -EAGAIN)
-		return wait_for(opening, true, length);
+		return wait_for(opening, WAIT_TRUNCATE, length);
 	if (opened < 0)
 		return launch_broker_done(opening->call, opened);
 	failed = ftruncate(opened, length) < 0 ? -errno : 0;

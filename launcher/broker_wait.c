@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST 256 /* each costs a thread and a descriptor of ours */
+#define MOST 1024 /* each costs a thread and a descriptor of ours */
 #define STACK (64u << 10)
 #define LOOK_MS 200
 
@@ -135,36 +135,58 @@ static int interrupting(pid_t thread)
 
 /* --- The call --- */
 
-/* What has waited once may do so again: a lease that was given back can be taken once more. */
-static int open_waiting(const struct seat *seat)
+static int act(const struct launch_waiting *what)
 {
-	int flags = launch_broker_open_flags(seat->what.flags);
-	int fd;
-
-	do
-		fd = launch_target_reopen(seat->what.pinned, flags, 0);
-	while (fd == -EINTR && !seat->broken && is_wanted(seat));
-	return fd == -EINTR && seat->broken ? -seat->broken : fd;
+	if (what->kind != WAIT_CONNECT)
+		return launch_target_reopen(what->pinned, launch_broker_open_flags(what->flags), 0);
+	return connect(what->pinned, &what->address.any, what->address.len) < 0 ? -errno : 0;
 }
 
-static void finish(struct seat *seat, int fd)
+/*
+ * What has waited once may do so again: a lease that was given back can be taken once more, and a
+ * connection goes on where it was.
+ */
+static int act_waiting(const struct seat *seat)
+{
+	int result;
+
+	do
+		result = act(&seat->what);
+	while (result == -EINTR && !seat->broken && is_wanted(seat));
+	return result == -EINTR && seat->broken ? -seat->broken : result;
+}
+
+/* What the call gets; -EALREADY: it has got it. */
+static int use(const struct seat *seat, int fd)
+{
+	const struct launch_waiting *what = &seat->what;
+	int given;
+
+	if (fd >= 0 && what->kind == WAIT_OPEN) {
+		given = launch_broker_hand_over(seat->waits->listener, what->id, fd, what->pinned,
+						what->flags);
+		if (given < 0 && given != -EALREADY)
+			(void)close(fd);
+		return given;
+	}
+	(void)close(what->pinned);
+	if (fd < 0 || what->kind == WAIT_CONNECT)
+		return fd;
+	given = ftruncate(fd, what->length) < 0 ? -errno : 0;
+	(void)close(fd);
+	return given;
+}
+
+static void finish(struct seat *seat, int result)
 {
 	const struct launch_waiting *what = &seat->what;
 	struct seccomp_notif_resp response = { .id = what->id };
+	int given = use(seat, result);
 
-	int given = fd;
-
-	if (fd >= 0 && !what->truncates)
-		given = launch_broker_hand_over(seat->waits->listener, what->id, fd, what->pinned,
-						what->flags);
-	else
-		(void)close(what->pinned);
-	if (given == -EALREADY)
+	if (what->named >= 0)
+		(void)close(what->named);
+	if (given == -EALREADY && what->kind == WAIT_OPEN)
 		return;
-	if (fd >= 0 && what->truncates)
-		given = ftruncate(fd, what->length) < 0 ? -errno : 0;
-	if (fd >= 0 && (given < 0 || what->truncates))
-		(void)close(fd);
 	response.error = given < 0 ? given : 0;
 	response.val = given < 0 ? 0 : given;
 	(void)ioctl(seat->waits->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
@@ -175,7 +197,7 @@ static void *wait_in(void *arg)
 	struct seat *seat = arg;
 	struct launch_waits *waits = seat->waits;
 	sigset_t set;
-	int fd;
+	int result;
 
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, wake_signal());
@@ -183,12 +205,12 @@ static void *wait_in(void *arg)
 	(void)pthread_mutex_lock(&waits->lock);
 	seat->thread = (pid_t)syscall(SYS_gettid);
 	(void)pthread_mutex_unlock(&waits->lock);
-	fd = open_waiting(seat);
+	result = act_waiting(seat);
 	/* From here on nobody interrupts. */
 	(void)pthread_mutex_lock(&waits->lock);
 	seat->thread = 0;
 	(void)pthread_mutex_unlock(&waits->lock);
-	finish(seat, fd);
+	finish(seat, result);
 	(void)pthread_mutex_lock(&waits->lock);
 	seat->taken = false;
 	(void)pthread_mutex_unlock(&waits->lock);

@@ -115,6 +115,7 @@ struct launch_wishes {
 	bool no_udp;
 	bool no_unix_datagram;
 	bool asks_network; /* connect and bind are decided by rules */
+	bool files; /* files, and sockets that are files, are the supervisor's to make */
 	bool umasks; /* the supervisor makes files, and wants to know umasks */
 	bool vouched; /* Landlock decides, so a voucher is enough */
 	bool scopes; /* and keeps signals inside */

@@ -83,9 +83,15 @@ static uint32_t governed_action(const struct build *build, const struct sbx_path
 {
 	if (build->wishes->hides)
 		return SECCOMP_RET_USER_NOTIF;
-	if ((ask->act == SBX_ACT_CONNECT || ask->act == SBX_ACT_BIND) &&
-	    !build->wishes->asks_network)
-		return SECCOMP_RET_ALLOW;
+	if (ask->act == SBX_ACT_CONNECT || ask->act == SBX_ACT_BIND) {
+		bool file = ask->act == SBX_ACT_BIND && build->wishes->files;
+
+		/* Destinations are the supervisor's to hold. */
+		if (build->wishes->asks_network && build->wishes->metadata)
+			return SECCOMP_RET_USER_NOTIF;
+		if (!build->wishes->asks_network && !file)
+			return SECCOMP_RET_ALLOW;
+	}
 	if (build->wishes->metadata &&
 	    (ask->act == SBX_ACT_TRUNCATE || ask->act == SBX_ACT_OPEN_HOW))
 		return SECCOMP_RET_USER_NOTIF;
@@ -95,8 +101,12 @@ static uint32_t governed_action(const struct build *build, const struct sbx_path
 /* Whatever its arguments are, and whatever words it carries: no layer is behind it. */
 static uint32_t unheld_action(const struct build *build, const struct sbx_path_call *ask)
 {
-	bool asks = ask->act == SBX_ACT_MEMFD ? build->wishes->memfd : build->wishes->metadata;
+	bool asks = build->wishes->metadata;
 
+	if (ask->act == SBX_ACT_MEMFD)
+		asks = build->wishes->memfd;
+	else if (ask->act == SBX_ACT_LISTEN)
+		asks = asks && build->wishes->asks_network;
 	return asks ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
 }
 
@@ -130,7 +140,8 @@ static uint32_t notify_action(const struct build *build, const struct launch_cal
 		return governed_action(build, ask);
 	if (makes_sockets(i) && (wishes->no_udp || wishes->no_unix_datagram))
 		return mark(i);
-	if (i == LAUNCH_CALL_umask && wishes->umasks)
+	if ((i == LAUNCH_CALL_umask && wishes->umasks) ||
+	    (i == LAUNCH_CALL_landlock_restrict_self && wishes->metadata))
 		return SECCOMP_RET_USER_NOTIF;
 	if (!launch_call_asks(call) || wishes->allowed[i])
 		return wishes->hides ? look_action(i) : SECCOMP_RET_ALLOW;

@@ -539,17 +539,17 @@ static int judge_act(const struct call *call)
 		return judge_link(call);
 	case SBX_ACT_EXEC:
 		return judge_exec(call);
-	case SBX_ACT_CONNECT:
-		return launch_judge_peer(call, SBX_OP_CONNECT);
 	case SBX_ACT_BIND:
-		return launch_judge_peer(call, SBX_OP_BIND);
-	case SBX_ACT_MODE: /* the broker's alone */
+		return launch_judge_bind(call);
+	case SBX_ACT_CONNECT: /* the broker's alone */
+	case SBX_ACT_MODE:
 	case SBX_ACT_OWNER:
 	case SBX_ACT_OWNER_OF_LINK:
 	case SBX_ACT_SECONDS:
 	case SBX_ACT_MICROSECONDS:
 	case SBX_ACT_NANOSECONDS:
 	case SBX_ACT_MEMFD:
+	case SBX_ACT_LISTEN:
 	case SBX_ACT_NOTHING:
 		break;
 	}

@@ -18,7 +18,7 @@ bool launch_judge_is_new(const struct launch_judge *judge);
 /* What the policy says to an operation on judge->at: 0, or the errno. */
 int launch_judge_path(struct launch_judge *judge, enum sbx_op op);
 
-/* A socket is connected or bound. */
-int launch_judge_peer(const struct call *call, enum sbx_op op);
+/* A socket becomes a file. */
+int launch_judge_bind(const struct call *call);
 
 #endif

@@ -486,14 +486,20 @@ static uint64_t port_access(const struct sbx_image *image, const struct sbx_port
 	}
 }
 
-/* A right is handled only where every rule about it names one port. */
-static uint64_t handled_net(const struct sbx_image *image, int abi)
+/*
+ * A right is handled only where every rule about it names one port. Where there is a broker, it connects
+ * and binds for the program, which has no right to do so by itself.
+ */
+static uint64_t handled_net(const struct launch_landlock *landlock, int abi)
 {
+	const struct sbx_image *image = landlock->image;
 	uint32_t count = sbx_count(image, SBX_TABLE_ports);
 	uint64_t handled = ll_abis[abi].net;
 
 	if (sbx_network_mode(image) == SBX_NETWORK_FULL)
 		return 0;
+	if (landlock->hold)
+		return handled;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct sbx_port *port = &sbx_ports(image)[i];
 
@@ -574,7 +580,7 @@ int launch_landlock_ruleset(const struct launch_landlock *landlock, int abi,
 		return launch_fail(error, EINVAL, "there is no Landlock ABI %d", abi);
 	attr = (struct ll_ruleset){ .fs = handled_fs(landlock, abi) };
 	if (layer == LAYER_PROGRAM) {
-		attr.net = handled_net(landlock->image, abi);
+		attr.net = handled_net(landlock, abi);
 		attr.scoped = ll_abis[abi].scoped;
 	}
 	ruleset = create_ruleset(&attr, 0);
@@ -582,7 +588,7 @@ int launch_landlock_ruleset(const struct launch_landlock *landlock, int abi,
 		return launch_fail(error, -ruleset, "cannot make a Landlock ruleset: %s",
 				   strerror(-ruleset));
 	result = add_spots(ruleset, landlock, abi, layer, error);
-	if (result == 0)
+	if (result == 0 && !landlock->hold)
 		result = add_ports(ruleset, landlock->image, attr.net, error);
 	if (result < 0) {
 		close(ruleset);

@@ -28,6 +28,8 @@ struct launch_gap {
 };
 extern const struct launch_gap launch_landlock_gaps[];
 
+#define LANDLOCK_TCP 4 /* the first ABI that knows ports */
+
 enum launch_layer {
 	LAYER_LAUNCHER, /* A: all the policy allows, reading /proc, the places */
 	LAYER_PROGRAM, /* B: the same less /proc of A's own making, plus signal and abstract scopes */

@@ -5,6 +5,7 @@
 #include "broker_wait.h"
 #include "contract.h"
 #include "repos.h"
+#include "servers.h"
 #include "signals.h"
 #include "target.h"
 
@@ -136,12 +137,17 @@ void launch_listen_init(struct launch_listen *listen, const struct launch_listen
 	number_rows(listen);
 	launch_target_init();
 	launch_masks_init(&listen->masks);
+	launch_narrow_init(&listen->narrow, listen->root, setup->program);
 	if (setup->hold)
 		listen->broker = (struct launch_broker){ .listener = setup->fd,
 							 .hold = setup->hold,
 							 .repos = launch_repos_new(),
 							 .masks = &listen->masks,
+							 .narrow = &listen->narrow,
 							 .waits = launch_waits_new(setup->fd),
+							 .servers = launch_servers_new(),
+							 .network = setup->wishes->asks_network,
+							 .ports = setup->ports,
 							 .file_size = setup->file_size,
 							 .hides = setup->wishes->hides,
 							 .landlock = setup->landlock };
@@ -220,11 +226,13 @@ static void say(struct launch_listen *listen, const struct launch_judge *judge,
 	(void)pthread_mutex_unlock(listen->with.lock);
 }
 
-/* Who vouches for a call where that means nothing asks again if it wants words. */
-static bool is_vouched_in_vain(const struct launch_listen *listen,
-			       const struct seccomp_notif *asked)
+/*
+ * Who vouches for a call that comes here all the same asks again if it wants words. (Nobody vouches for
+ * what no other layer decides: there the word is a left-over in a register.)
+ */
+static bool is_vouched_in_vain(enum launch_call_index index, const struct seccomp_notif *asked)
 {
-	return !listen->with.wishes->vouched && asked->data.args[5] == SBX_VOUCHER;
+	return asked->data.args[5] == SBX_VOUCHER && !launch_call_is_unheld(index);
 }
 
 /*
@@ -239,7 +247,7 @@ static void explain_path(struct launch_listen *listen, struct launch_judge *judg
 
 	if (!error)
 		error = otherwise;
-	else if (!is_vouched_in_vain(listen, asked))
+	else if (!is_vouched_in_vain(index, asked))
 		say(listen, judge, asked, layer);
 	answer(listen, asked->id, error, error == 0);
 }
@@ -279,7 +287,7 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		explain_path(listen, judge, index, asked, "landlock", 0);
 		return;
 	case SERVED_REFUSED:
-		if (is_vouched_in_vain(listen, asked)) {
+		if (is_vouched_in_vain(index, asked)) {
 			answer(listen, asked->id, result.error, false);
 			return;
 		}
@@ -290,7 +298,8 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		break;
 	case SERVED_JUDGED:
 		launch_judge_record(judge, index);
-		say(listen, judge, asked, "broker");
+		if (!is_vouched_in_vain(index, asked))
+			say(listen, judge, asked, "broker");
 		__attribute__((fallthrough));
 	case SERVED_DONE:
 		response.error = -result.error;
@@ -333,6 +342,8 @@ static void serve_call(struct launch_listen *listen, const struct launch_call *c
 	if (!error && index == LAUNCH_CALL_umask)
 		launch_masks_set(&listen->masks, launch_target_process((pid_t)asked->pid),
 				 (mode_t)args[0] & 0777);
+	if (!error && index == LAUNCH_CALL_landlock_restrict_self)
+		launch_narrow_add(&listen->narrow, launch_target_process((pid_t)asked->pid));
 	if (error)
 		launch_who_fill(&who, (pid_t)asked->pid);
 	if (error && is_valid(listen, asked->id))

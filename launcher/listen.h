@@ -17,6 +17,7 @@
 
 #include "births.h"
 #include "broker.h"
+#include "narrow.h"
 #include "report.h"
 #include "watch.h"
 
@@ -31,12 +32,14 @@ int launch_listen_install(const struct launch_wishes *wishes);
 /* What the listener works with. */
 struct launch_listen_setup {
 	int fd; /* -1: there is none */
+	pid_t program;
 	const struct sbx_image *image;
 	const char *own; /* of struct launch_judge */
 	const struct launch_wishes *wishes;
 	const struct launch_hold *hold; /* NULL: nothing is brokered */
 	const struct launch_covers *covers; /* of struct launch_judge */
 	bool landlock; /* stands behind the broker */
+	bool ports; /* of struct launch_broker */
 	uint64_t file_size; /* of struct launch_broker */
 	uint64_t limit; /* of tasks; 0: none */
 	struct launch_watch *watch;
@@ -48,6 +51,7 @@ struct launch_listen {
 	struct launch_listen_setup with;
 	struct launch_broker broker;
 	struct launch_masks masks;
+	struct launch_narrow narrow;
 	pid_t root; /* the supervisor */
 	uint16_t rows[LAUNCH_NUMBERS]; /* of syscalls.def, by number; LAUNCH_CALL_COUNT: none */
 	int wake; /* reads as ready when the loop has to look at times anew; -1: nobody receives */

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 /* From which on Landlock has them. */
-#define ABI_TCP 4
 #define ABI_SCOPES 6
 
 enum {
@@ -132,20 +131,43 @@ static uint32_t first_net_rule(const struct sbx_image *image)
 	return SBX_NONE;
 }
 
+/* The first rule that allows a host by its name, or SBX_NONE. */
+static uint32_t first_name_rule(const struct sbx_image *image)
+{
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_netnodes); i++) {
+		const struct sbx_netnode *node = &sbx_netnodes(image)[i];
+		char kind = *sbx_str(image, node->key);
+
+		if (kind == 'h' || kind == 'w')
+			return sbx_ports(image)[node->ports.first].rule;
+	}
+	return SBX_NONE;
+}
+
 static int check_network(const struct launch *launch, struct launch_error *error)
 {
 	uint32_t rule = first_net_rule(launch->image);
 
 	if (sbx_network_mode(launch->image) == SBX_NETWORK_FULL)
 		return 0;
+	if (launch->brokers) {
+		rule = first_name_rule(launch->image);
+		return rule == SBX_NONE
+			       ? 0
+			       : refuse_rule(launch, rule,
+					     "no layer decides by name yet; addresses can be held",
+					     error);
+	}
 	if (rule != SBX_NONE)
 		return refuse_rule(launch, rule,
-				   "no layer decides by destination yet; mode = none and mode = "
-				   "full can be held",
+				   "the supervisor cannot be asked here, and nobody else decides "
+				   "by destination; mode = none and mode = full can be held",
 				   error);
 	if (sbx_network_mode(launch->image) == SBX_NETWORK_FILTERED)
 		return refuse_setting(launch, SBX_KEY_network_mode,
-				      "no layer decides by destination yet", error);
+				      "the supervisor cannot be asked here, and nobody else "
+				      "decides by destination",
+				      error);
 	return 0;
 }
 
@@ -327,6 +349,7 @@ static int plan_paths(struct launch *launch, bool landlock, struct launch_error 
 	failed = launch_hold_make(launch->image, landlock, launch->covers.held, &launch->hold,
 				  error);
 	launch->wishes.umasks = launch->wishes.metadata = true;
+	launch->wishes.files = launch->hold.brokered & HOLD_CHANGE;
 	/* Landlock has no word for a file in memory: it could be executed wherever anything could. */
 	launch->wishes.memfd = !failed && !(launch_hold_at(&launch->hold, "/") & HOLD_EXEC);
 	/* What libraries read by themselves would fail, and nobody would be asked. */
@@ -356,8 +379,9 @@ int launch_plan_make(struct launch *launch, struct launch_error *error)
 		return failed;
 	launch->wishes.scopes = launch->abi >= ABI_SCOPES;
 	launch->wishes.vouched = launch->abi > 0 && !launch->wishes.hides;
-	launch->wishes.no_tcp =
-		launch->abi < ABI_TCP && sbx_network_mode(launch->image) != SBX_NETWORK_FULL;
+	/* Without a supervisor, ports are Landlock's to hold. */
+	launch->wishes.no_tcp = launch->abi < LANDLOCK_TCP && !launch->brokers &&
+				sbx_network_mode(launch->image) != SBX_NETWORK_FULL;
 	return check_network(launch, error);
 }
 

@@ -166,7 +166,7 @@ static void note_gaps(const struct launch *launch, struct note *notes, size_t *c
 		     "default protections inside writable places (.git/hooks, shell start-up "
 		     "files, "
 		     "editor settings): Landlock cannot except a file from a folder");
-	if (sbx_network_mode(launch->image) != SBX_NETWORK_FULL) {
+	if (sbx_network_mode(launch->image) != SBX_NETWORK_FULL && !launch->brokers) {
 		note(notes, count, "left out",
 		     "listening: a TCP port that the kernel chooses can be listened on at every "
 		     "address, not on loopback alone");
@@ -276,13 +276,27 @@ static void note_space(const struct launch *launch, struct note *notes, size_t *
 	note(notes, count, "disk", text);
 }
 
+static const char *network_note(const struct launch *launch)
+{
+	enum sbx_network mode = sbx_network_mode(launch->image);
+
+	if (mode == SBX_NETWORK_FULL)
+		return "full: nothing is in the way";
+	if (launch->brokers)
+		return mode == SBX_NETWORK_NONE
+			       ? "none: the supervisor refuses to connect and listen, but for the "
+				 "program's own servers on loopback; UDP, UNIX datagrams and other "
+				 "families by seccomp"
+			       : "by rules: the supervisor connects, binds and listens for the "
+				 "program; UDP, UNIX datagrams and other families by seccomp";
+	return launch->wishes.no_tcp
+		       ? "none: no socket but UNIX ones, by seccomp"
+		       : "none: TCP connect and listen by Landlock; UDP, UNIX datagrams and other "
+			 "families by seccomp";
+}
+
 static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 {
-	static const char *const modes[] = { "none: TCP connect and listen by Landlock; UDP, UNIX "
-					     "datagrams and other families by "
-					     "seccomp",
-					     "by rules", "full: nothing is in the way" };
-	enum sbx_network mode = sbx_network_mode(launch->image);
 	size_t count = 0, rules = 0;
 	char text[400];
 
@@ -315,8 +329,7 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 					: "the shim vouches for calls of dynamic ones",
 		       launch->shimless ? launch->shimless : "");
 	note(notes, &count, "explanations", text);
-	note(notes, &count, "network",
-	     launch->wishes.no_tcp ? "none: no socket but UNIX ones, by seccomp" : modes[mode]);
+	note(notes, &count, "network", network_note(launch));
 	note(notes, &count, "signals",
 	     launch->wishes.scopes ? "Landlock: only to the sandbox's own processes"
 	     : launch->brokers	   ? "the supervisor: only to the sandbox's own processes"

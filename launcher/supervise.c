@@ -267,12 +267,14 @@ static void program_listens(struct supervisor *super, int listener)
 	super->watch.notified = listener >= 0;
 	launch_listen_init(&super->listen, &(struct launch_listen_setup){
 						   .fd = listener,
+						   .program = super->program,
 						   .image = launch->image,
 						   .own = launch->place.image,
 						   .wishes = &launch->wishes,
 						   .hold = launch->brokers ? &launch->hold : NULL,
 						   .covers = &launch->covers,
 						   .landlock = launch->abi > 0,
+						   .ports = launch->abi >= LANDLOCK_TCP,
 						   .file_size = launch->limits.file_size,
 						   .limit = launch->limits.processes,
 						   .watch = &super->watch,

@@ -262,6 +262,13 @@ const struct launch_task *launch_tree_get(const struct launch_tree *tree, pid_t 
 	return NULL;
 }
 
+pid_t launch_task_parent(pid_t pid)
+{
+	struct launch_task task;
+
+	return read_task(pid, &task) ? task.parent : 0;
+}
+
 bool launch_tree_is_below(pid_t root, pid_t pid)
 {
 	struct launch_task task = { .parent = pid };

@@ -40,6 +40,9 @@ void launch_tree_look(struct launch_tree *tree);
 unsigned int launch_tree_tasks(const struct launch_tree *tree);
 const struct launch_task *launch_tree_get(const struct launch_tree *tree, pid_t pid);
 
+/* The parent of a process (or thread); 0: there is no such process. */
+pid_t launch_task_parent(pid_t pid);
+
 /* Whether the process (or thread) descends from 'root', asked of the kernel now. */
 bool launch_tree_is_below(pid_t root, pid_t pid);
 

@@ -31,6 +31,7 @@ enum sbx_act {
 	SBX_ACT_MICROSECONDS,
 	SBX_ACT_NANOSECONDS,
 	SBX_ACT_MEMFD,
+	SBX_ACT_LISTEN,
 };
 
 /* A row: numbers of arguments, or -1. */

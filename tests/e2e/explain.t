@@ -197,17 +197,22 @@ inside "$PYTHON" -Ic 'import socket
 try: socket.socket().bind(("0.0.0.0", 80))
 except OSError as e: pass'
 explained 'bind' "sbx: Cannot listen on '0.0.0.0:80': network access is disabled." \
-	'sbx:   Allowed addresses: loopback on port 0, where the kernel chooses one'
+	'sbx:   Allowed addresses: loopback on port 0 or from 1024 up'
 for option in --no-suggest --no-shim; do
 	launch -q -p policy.ini "$option" -- "$PYTHON" -Ic 'import socket
-try: socket.socket().bind(("127.0.0.1", 8080))
-except OSError as e: pass'
-	explained "bind to a port of one's choice, $option" \
-		"sbx: Cannot listen on '127.0.0.1:8080': address not allowed." \
-		'sbx:   Allowed addresses: loopback on port 0, where the kernel chooses one'
+for call in (lambda s: s.bind(("0.0.0.0", 0))), (lambda s: s.listen()):
+    try: call(socket.socket())
+    except OSError as e: pass'
+	explained "listen on all addresses, $option" \
+		"sbx: Cannot listen on '0.0.0.0:0': network access is disabled." \
+		'sbx:   Allowed addresses: loopback on port 0 or from 1024 up'
 	launch -q -p policy.ini "$option" -- "$PYTHON" -Ic 'import socket
-for address in "127.0.0.1", "0.0.0.0": socket.socket().bind((address, 0))'
-	exits 0 "the kernel may choose a port, $option"
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen()
+socket.create_connection(s.getsockname()).sendall(b"x")
+print(s.accept()[0].recv(1))'
+	exits 0 "a program may serve itself, $option"
 	says err '' 'and nothing is said of it'
 done
 
@@ -343,4 +348,19 @@ has err "sbx: Cannot read '$outside/secret': path is outside the sandbox." 'whic
 result $? 'once'
 nested busybox cat policy.ini
 exits 1 'a static program is refused too'
+# The outer supervisor acts for programs in ./rw, whose files are protected by name.
+for command in 'touch rw/new' 'mkdir rw/new' 'ln -s x rw/new' 'cp ro/file rw/new' 'rm rw/kept' \
+	'mv rw/kept rw/new' 'ln rw/kept rw/new' 'truncate -s 0 rw/kept' 'mkfifo rw/new'; do
+	file rw/kept 'kept\n'
+	# shellcheck disable=SC2086 # a command
+	nested busybox $command
+	[ "$STATUS" -ne 0 ] && [ ! -e rw/new ] && [ ! -h rw/new ] && [ "$(cat rw/kept)" = kept ]
+	result $? "nobody does it for a program of the inner sandbox: $command"
+done
+nested busybox sh -c '(sleep 0.3; echo >rw/new) & exec true'
+sleep 0.6
+[ ! -e rw/new ]
+result $? 'nor for one whose parent has gone'
+launch -q -p outer.ini -- bash -c '"$1" -p inner.ini -- cat ro/file; echo x >rw/new; rm rw/new rw/kept' - "$LAUNCH"
+exits 0 'what is outside of the inner sandbox goes on as before'
 finish

@@ -72,8 +72,15 @@ for way in shim no-shim static; do
 done
 
 options=() how=
-inside "$PYTHON" -Ic 'import socket; socket.socket(socket.AF_INET)'
-has err 'Permission' 'there is no TCP'
+inside "$PYTHON" -Ic 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen()
+socket.create_connection(s.getsockname()).sendall(b"own")
+print(s.accept()[0].recv(3).decode())
+socket.create_connection(("127.0.0.1", 9))'
+says out own 'a program may connect to itself'
+has err "sbx: Cannot connect to '127.0.0.1:9': network access is disabled." 'and to nobody else'
 for program in 'node -e 1' "$PYTHON -c 1" 'ruby -e 1' 'git --version' 'gcc --version'; do
 	# shellcheck disable=SC2086 # a command
 	launch -q --enforce=seccomp --workspace . -- $program

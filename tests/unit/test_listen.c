@@ -116,29 +116,18 @@ static const struct {
 	bool network;
 	bool truncates; /* or may become what does */
 } governed[] = {
-	{ "open", 1, false },
-	{ "openat", 2, false },
-	{ "openat2", -1, false, true },
-	{ "creat", -1, false },
-	{ "truncate", -1, false, true },
-	{ "mkdir", -1, false },
-	{ "mkdirat", -1, false },
-	{ "mknod", -1, false },
-	{ "mknodat", -1, false },
-	{ "symlink", -1, false },
-	{ "symlinkat", -1, false },
-	{ "unlink", -1, false },
-	{ "unlinkat", -1, false },
-	{ "rmdir", -1, false },
-	{ "rename", -1, false },
-	{ "renameat", -1, false },
-	{ "renameat2", -1, false },
-	{ "link", -1, false },
-	{ "linkat", -1, false },
-	{ "execve", -1, false },
-	{ "execveat", -1, false },
-	{ "connect", -1, true },
-	{ "bind", -1, true },
+	{ "open", 1, false, false },	   { "openat", 2, false, false },
+	{ "openat2", -1, false, true },	   { "creat", -1, false, false },
+	{ "truncate", -1, false, true },   { "mkdir", -1, false, false },
+	{ "mkdirat", -1, false, false },   { "mknod", -1, false, false },
+	{ "mknodat", -1, false, false },   { "symlink", -1, false, false },
+	{ "symlinkat", -1, false, false }, { "unlink", -1, false, false },
+	{ "unlinkat", -1, false, false },  { "rmdir", -1, false, false },
+	{ "rename", -1, false, false },	   { "renameat", -1, false, false },
+	{ "renameat2", -1, false, false }, { "link", -1, false, false },
+	{ "linkat", -1, false, false },	   { "execve", -1, false, false },
+	{ "execveat", -1, false, false },  { "connect", -1, true, false },
+	{ "bind", -1, true, false },
 };
 
 /* By hand: who only looks, which is asked about where something is hidden. */
@@ -183,17 +172,21 @@ static bool is_governed(const struct launch_call *call, const uint64_t args[6])
 }
 
 /* By hand: what nobody decides but the supervisor, where there is one. */
-static const char *const unheld[] = { "chmod",	     "fchmod", "fchmodat",  "fchmodat2",
-				      "chown",	     "fchown", "lchown",    "fchownat",
-				      "utime",	     "utimes", "futimesat", "utimensat",
-				      "memfd_create" };
+static const char *const unheld[] = { "chmod",	      "fchmod", "fchmodat",  "fchmodat2",
+				      "chown",	      "fchown", "lchown",    "fchownat",
+				      "utime",	      "utimes", "futimesat", "utimensat",
+				      "memfd_create", "listen" };
 
 static bool is_served(const struct launch_call *call)
 {
 	for (size_t i = 0; i < COUNT(unheld); i++)
 		if (strcmp(unheld[i], call->name) == 0)
-			return strcmp(call->name, "memfd_create") ? metadata : memfd;
-	return false;
+			return !strcmp(call->name, "memfd_create") ? memfd
+			       : !strcmp(call->name, "listen")
+				       ? metadata && pair->wishes.asks_network
+				       : metadata;
+	/* Who confines itself further is remembered. */
+	return metadata && !strcmp(call->name, "landlock_restrict_self");
 }
 
 static size_t wrong, gaps, questions, tried;
@@ -525,6 +518,8 @@ static size_t try_words(size_t row, uint64_t flags)
 			passes = false;
 		if (governed[row].network && !pair->wishes.asks_network)
 			passes = true;
+		else if (governed[row].network && pair->wishes.metadata)
+			passes = false;
 		/* No voucher, zone or flag is worth anything. */
 		if (pair->wishes.hides)
 			passes = false;

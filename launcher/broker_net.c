@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sockets: connects, binds and listens for the program, on a copy of its own descriptor.
+ *
+ * What a descriptor's number and an address in memory mean can change at any time, and no layer behind
+ * us knows destinations: so the socket is taken once, the address is copied once, and no such call
+ * ever goes on in the kernel. What the kernel itself makes of an address that is none is the answer.
+ */
+#include "broker_call.h"
+#include "broker_wait.h"
+#include "judge.h"
+#include "peer.h"
+#include "servers.h"
+#include "target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* A socket of the program's, and an address of it. */
+struct wire {
+	struct brokered *call;
+	int fd; /* our copy */
+	int domain;
+	struct launch_address address;
+	int named; /* what a connection by a file is made through; -1: nothing */
+};
+
+static int take_socket(struct wire *wire)
+{
+	socklen_t size = sizeof(wire->domain);
+
+	wire->fd = launch_target_take(wire->call->thread, (int)wire->call->args[0]);
+	if (wire->fd < 0)
+		return wire->fd;
+	return getsockopt(wire->fd, SOL_SOCKET, SO_DOMAIN, &wire->domain, &size) < 0 ? -errno : 0;
+}
+
+static void drop(const struct wire *wire)
+{
+	if (wire->fd >= 0)
+		(void)close(wire->fd);
+	if (wire->named >= 0)
+		(void)close(wire->named);
+}
+
+/* As the kernel does: what is too long is no address, and what is short is for the family to judge. */
+static int take_address(struct wire *wire)
+{
+	int len = (int)wire->call->args[2];
+
+	if (len < 0 || (size_t)len > sizeof(wire->address.bytes))
+		return -EINVAL;
+	wire->address.len = (socklen_t)len;
+	return len ? launch_target_bytes(wire->call->thread, wire->call->args[1],
+					 &wire->address.bytes, (size_t)len)
+		   : 0;
+}
+
+/* False for other families, and for what is too short: the kernel does nothing with these. */
+static bool read_address(const struct launch_address *address, struct sbx_request *request)
+{
+	const struct sockaddr_in *four = &address->four;
+	const struct sockaddr_in6 *six = &address->six;
+
+	if (address->any.sa_family == AF_INET && address->len >= sizeof(*four)) {
+		request->addr.family = 4;
+		request->port = ntohs(four->sin_port);
+		memcpy(request->addr.bytes, &four->sin_addr, 4);
+		return true;
+	}
+	if (address->any.sa_family != AF_INET6 || address->len < sizeof(*six) - sizeof(uint32_t))
+		return false;
+	request->addr.family = 6;
+	request->port = ntohs(six->sin6_port);
+	memcpy(request->addr.bytes, &six->sin6_addr, 16);
+	return true;
+}
+
+/* --- What the policy says --- */
+
+/* A server of the sandbox's own, on loopback. */
+static bool is_own(const struct brokered *call, const struct sbx_request *request)
+{
+	struct sbx_addr addr = sbx_addr_canonical(&request->addr, SBX_OP_CONNECT);
+
+	return call->judge->verdict.code != SBX_CODE_DENIED &&
+	       sbx_setting(call->judge->image, SBX_KEY_network_own)->value &&
+	       sbx_addr_is_loopback(&addr) &&
+	       launch_servers_has_tcp(call->broker->servers, &addr, request->port);
+}
+
+static bool allows(struct brokered *call, const struct sbx_request *request)
+{
+	struct launch_judge *judge = call->judge;
+	char text[64];
+
+	judge->request = *request;
+	sbx_eval(judge->image, &judge->request, &judge->verdict);
+	call->answer->error = judge->verdict.error;
+	if (judge->verdict.allowed || (request->op == SBX_OP_CONNECT && is_own(call, request)))
+		return true;
+	(void)sbx_addr_format(&request->addr, text);
+	(void)snprintf(judge->given, sizeof(judge->given), "%s%s%s:%u",
+		       request->addr.family == 6 ? "[" : "", text,
+		       request->addr.family == 6 ? "]" : "", request->port);
+	return false;
+}
+
+/* --- connect --- */
+
+/* A socket that waits does so in a thread of its own. 'fd' is given away. */
+static enum launch_served perform_connect(struct wire *wire)
+{
+	struct launch_waiting waiting = { .kind = WAIT_CONNECT,
+					  .id = wire->call->id,
+					  .thread = wire->call->thread,
+					  .pinned = wire->fd,
+					  .address = wire->address,
+					  .named = wire->named };
+	int flags = fcntl(wire->fd, F_GETFL), failed;
+
+	if (flags < 0 || flags & O_NONBLOCK) {
+		failed = connect(wire->fd, &wire->address.any, wire->address.len) < 0 ? -errno : 0;
+		return launch_broker_done(wire->call, failed);
+	}
+	failed = launch_waits_add(wire->call->broker->waits, &waiting);
+	if (failed)
+		return launch_broker_done(wire->call, failed);
+	wire->fd = wire->named = -1;
+	return SERVED_SENT;
+}
+
+static enum launch_served connect_inet(struct wire *wire)
+{
+	struct sbx_request request = { .op = SBX_OP_CONNECT, .size = -1 };
+
+	if (read_address(&wire->address, &request)) {
+		/* There may be a rule about ports that we do not know. */
+		if (wire->call->narrow)
+			return launch_broker_done(wire->call, -EACCES);
+		if (!allows(wire->call, &request))
+			return SERVED_JUDGED;
+	}
+	return perform_connect(wire);
+}
+
+static bool refuse_file(const struct wire *wire, const char *given)
+{
+	struct launch_judge *judge = wire->call->judge;
+
+	wire->call->answer->error = judge->verdict.error;
+	(void)snprintf(judge->given, sizeof(judge->given), "unix:%s", given);
+	return false;
+}
+
+/* By a rule that names the socket; or a server of the sandbox's own, where the program may write. */
+static bool allows_file(const struct wire *wire, const char *given)
+{
+	struct launch_judge *judge = wire->call->judge;
+	struct stat st;
+
+	if (launch_broker_name(wire->call, wire->named, judge->at.path) < 0 ||
+	    fstat(wire->named, &st) < 0) {
+		sbx_refuse(&judge->verdict, SBX_CODE_DESTINATION, SBX_NONE);
+		return refuse_file(wire, given);
+	}
+	judge->request =
+		(struct sbx_request){ .op = SBX_OP_CONNECT, .size = -1, .path = judge->at.path };
+	/* Nobody answers behind what is no socket. */
+	if (launch_broker_allows(wire->call, &judge->request) || !S_ISSOCK(st.st_mode))
+		return true;
+	if (judge->verdict.code != SBX_CODE_DENIED && judge->verdict.code != SBX_CODE_HIDDEN &&
+	    judge->verdict.rights & SBX_RIGHT_WRITE &&
+	    sbx_setting(judge->image, SBX_KEY_network_own)->value &&
+	    launch_servers_has_unix(wire->call->broker->servers, &st))
+		return true;
+	return refuse_file(wire, given);
+}
+
+/* Through our descriptor: whatever has become of the name. */
+static enum launch_served connect_file(struct wire *wire, const char *path)
+{
+	struct sockaddr_un *file = &wire->address.file;
+
+	wire->named = launch_broker_pin(wire->call, AT_FDCWD, path, 0, 0);
+	if (wire->named < 0)
+		return launch_broker_done(wire->call, wire->named);
+	if (!allows_file(wire, path))
+		return wire->call->judge->verdict.code == SBX_CODE_HIDDEN
+			       ? launch_broker_hidden(wire->call, SBX_OP_CONNECT, path)
+			       : SERVED_JUDGED;
+	(void)snprintf(file->sun_path, sizeof(file->sun_path), "/proc/self/fd/%d", wire->named);
+	wire->address.len = (socklen_t)sizeof(*file);
+	return perform_connect(wire);
+}
+
+/* Names that are no files lead to anybody on the machine. */
+static enum launch_served refuse_abstract(struct wire *wire, size_t len)
+{
+	struct launch_judge *judge = wire->call->judge;
+
+	judge->request = (struct sbx_request){ .op = SBX_OP_CONNECT, .size = -1 };
+	sbx_refuse(&judge->verdict,
+		   sbx_network_mode(judge->image) == SBX_NETWORK_NONE ? SBX_CODE_NETWORK_OFF
+								      : SBX_CODE_DESTINATION,
+		   SBX_NONE);
+	wire->call->answer->error = judge->verdict.error;
+	(void)snprintf(judge->given, sizeof(judge->given), "unix:@%.*s", (int)len,
+		       wire->address.file.sun_path + 1);
+	return SERVED_JUDGED;
+}
+
+static enum launch_served connect_unix(struct wire *wire)
+{
+	const size_t before = offsetof(struct sockaddr_un, sun_path);
+	char path[sizeof(wire->address.file.sun_path) + 1];
+	size_t len = wire->address.len;
+
+	if (wire->address.any.sa_family != AF_UNIX || len <= before ||
+	    len > sizeof(wire->address.file))
+		return perform_connect(wire);
+	if (!wire->address.file.sun_path[0])
+		return refuse_abstract(wire, len - before - 1);
+	(void)snprintf(path, sizeof(path), "%.*s", (int)(len - before),
+		       wire->address.file.sun_path);
+	return connect_file(wire, path);
+}
+
+enum launch_served launch_broker_connect(struct brokered *call)
+{
+	struct wire wire = { .call = call, .fd = -1, .named = -1 };
+	int failed = take_socket(&wire);
+	enum launch_served served;
+
+	if (!failed)
+		failed = take_address(&wire);
+	if (failed)
+		served = launch_broker_done(call, failed);
+	else if (wire.domain == AF_INET || wire.domain == AF_INET6)
+		served = connect_inet(&wire);
+	else if (wire.domain == AF_UNIX)
+		served = connect_unix(&wire);
+	else
+		served = perform_connect(&wire);
+	drop(&wire);
+	return served;
+}
+
+/* --- bind and listen --- */
+
+/* A UNIX socket that becomes a file is made where files are made (broker_entry.c). */
+static bool makes_file(const struct wire *wire)
+{
+	return wire->address.any.sa_family == AF_UNIX &&
+	       wire->address.len > offsetof(struct sockaddr_un, sun_path) &&
+	       wire->address.file.sun_path[0];
+}
+
+enum launch_served launch_broker_bind(struct brokered *call)
+{
+	struct sbx_request request = { .op = SBX_OP_BIND, .size = -1 };
+	struct wire wire = { .call = call, .fd = -1, .named = -1 };
+	int failed = take_socket(&wire);
+	enum launch_served served;
+
+	if (!failed)
+		failed = take_address(&wire);
+	if (failed)
+		served = launch_broker_done(call, failed);
+	else if (wire.domain == AF_UNIX && makes_file(&wire))
+		served = launch_broker_bind_file(call);
+	else if ((wire.domain == AF_INET || wire.domain == AF_INET6) &&
+		 read_address(&wire.address, &request) && !allows(call, &request))
+		served = SERVED_JUDGED;
+	else
+		served = launch_broker_done(
+			call, bind(wire.fd, &wire.address.any, wire.address.len) < 0 ? -errno : 0);
+	drop(&wire);
+	return served;
+}
+
+static bool is_at(const struct wire *wire, struct sbx_request *request)
+{
+	struct launch_address address = { .len = sizeof(address.bytes) };
+
+	*request = (struct sbx_request){ .op = SBX_OP_BIND, .size = -1 };
+	return getsockname(wire->fd, &address.any, &address.len) == 0 &&
+	       read_address(&address, request);
+}
+
+/* What has an address has it from us. What has no port gets one, on every address. */
+static bool may_listen(const struct wire *wire)
+{
+	struct sbx_request request;
+
+	if (wire->domain == AF_UNIX)
+		return true;
+	return is_at(wire, &request) && (request.port || allows(wire->call, &request));
+}
+
+/* The socket may have been another thread's to disconnect meanwhile, and have a new address. */
+static bool is_moved(const struct wire *wire, const struct sbx_request *before)
+{
+	struct sbx_request after;
+
+	return wire->domain != AF_UNIX && before->port &&
+	       (!is_at(wire, &after) || after.port != before->port ||
+		memcmp(&after.addr, &before->addr, sizeof(after.addr)) != 0);
+}
+
+static int perform_listen(const struct wire *wire)
+{
+	struct sbx_request before = { .port = 0 };
+	struct stat st;
+
+	(void)is_at(wire, &before);
+	if (fstat(wire->fd, &st) < 0 || listen(wire->fd, (int)wire->call->args[1]) < 0)
+		return -errno;
+	if (is_moved(wire, &before)) {
+		(void)shutdown(wire->fd, SHUT_RDWR);
+		return -EACCES;
+	}
+	if (wire->domain == AF_UNIX)
+		launch_servers_add_unix(wire->call->broker->servers, st.st_ino);
+	else
+		launch_servers_add_tcp(wire->call->broker->servers, st.st_ino);
+	return 0;
+}
+
+enum launch_served launch_broker_listen(struct brokered *call)
+{
+	struct wire wire = { .call = call, .fd = -1, .named = -1 };
+	int failed = take_socket(&wire);
+	enum launch_served served;
+
+	if (failed)
+		served = launch_broker_done(call, failed);
+	else if (wire.domain != AF_UNIX && wire.domain != AF_INET && wire.domain != AF_INET6)
+		served = launch_broker_done(call, -EOPNOTSUPP);
+	else if (!may_listen(&wire))
+		served = SERVED_JUDGED;
+	else
+		served = launch_broker_done(call, perform_listen(&wire));
+	drop(&wire);
+	return served;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sandbox's own servers: sockets that the program listens on, and may connect to ([network] own).
+ * Everybody who listens does so through the supervisor, so all are known; who has ended since, the
+ * kernel tells.
+ */
+#ifndef SBX_LAUNCH_SERVERS_H
+#define SBX_LAUNCH_SERVERS_H
+
+#include "engine.h"
+
+#include <sys/stat.h>
+
+struct launch_servers;
+struct launch_servers *launch_servers_new(void); /* NULL: out of memory */
+
+/* These sockets, by the numbers of their inodes, listen from now on. */
+void launch_servers_add_tcp(struct launch_servers *servers, ino_t socket);
+void launch_servers_add_unix(struct launch_servers *servers, ino_t socket);
+
+/* Whether whoever answers there is one of them. */
+bool launch_servers_has_tcp(struct launch_servers *servers, const struct sbx_addr *addr,
+			    uint16_t port);
+bool launch_servers_has_unix(struct launch_servers *servers, const struct stat *file);
+
+#endif
