@@ -17,12 +17,15 @@ LAUNCH_OBJS := $(filter-out $(LAUNCH_MAIN),$(call objects,$(wildcard launcher/*.
 
 $(B)/lib/liblaunch.a: $(LAUNCH_OBJS)
 
+# libresolv for its parser of messages: nobody here lets libc resolve.
+RESOLV := -lresolv
+
 # Static, because a loader would take as long as all the rest of a launch; sanitizers need one.
 STATIC := $(if $(filter asan fuzz,$(VARIANT)),-pie,-static-pie)
 $(B)/bin/sbx-launch: $(LAUNCH_MAIN) $(B)/lib/liblaunch.a $(B)/lib/libsbx.a
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(LINK) $(STATIC) -o $@ $^ $(INIH) $(SECCOMP)
+	$(Q)$(LINK) $(STATIC) -o $@ $^ $(INIH) $(SECCOMP) $(RESOLV)
 
 $(B)/share/man/man1/%: launcher/%
 	$(copy)
@@ -34,4 +37,4 @@ LAUNCH_TESTS := $(patsubst %.c,$(B)/%.t,$(wildcard tests/kernel/test_*.c) \
 	$(addprefix tests/unit/,test_command.c test_env.c test_filter.c test_hold.c test_landlock.c test_limit.c \
 	test_listen.c test_options.c test_private.c test_report.c test_result.c test_tree.c))
 $(LAUNCH_TESTS): $(B)/lib/liblaunch.a
-$(LAUNCH_TESTS): private LIBS := $(B)/lib/libsbx.a $(SECCOMP)
+$(LAUNCH_TESTS): private LIBS := $(B)/lib/libsbx.a $(SECCOMP) $(RESOLV)
