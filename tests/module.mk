@@ -52,6 +52,9 @@ $(TEST_BINS): $(B)/%.t: $(B)/obj/%.o $(B)/tests/libtests.a $(B)/lib/libsbx.a
 $(BENCH_BINS) $(FUZZ_BINS): $(B)/%: $(B)/obj/%.o $(B)/tests/libtests.a $(B)/lib/libsbx.a
 	$(link_test)
 $(FUZZ_BINS): private LIBS := -fsanitize=fuzzer
+# This one is about the launcher.
+$(B)/tests/fuzz/fuzz_dns: $(B)/lib/liblaunch.a
+$(B)/tests/fuzz/fuzz_dns: private LIBS := $(B)/lib/libsbx.a $(RESOLV) -fsanitize=fuzzer
 
 check: deps ## build and run all tests
 	@$(MAKE) all $(TEST_BINS) $(PROGRAMS) $(HYGIENE_ASAN) $(EXAMPLES)
