@@ -40,6 +40,9 @@ struct launch_broker {
 	struct launch_waits *waits; /* NULL: nobody can wait */
 	struct launch_servers *servers; /* the program's own; NULL: they are not known */
 	bool network; /* destinations are ours to hold */
+	struct launch_pins *pins; /* whose names addresses are; NULL: no host is allowed by name */
+	int door; /* of the resolver, where there are pins */
+	bool no_unix_datagram;
 	uint64_t file_size; /* the limit; 0: none */
 	bool hides; /* something is hidden: what Landlock says to who looks would tell of it */
 	bool ports; /* Landlock keeps the program from binding TCP sockets */
@@ -57,6 +60,14 @@ enum launch_served launch_broker_call(const struct launch_broker *broker,
 				      struct launch_judge *judge, enum launch_call_index index,
 				      const struct seccomp_notif *asked,
 				      struct launch_answer *answer);
+/*
+ * socket(), where hosts are allowed by name: the program's own network leads nowhere but to our
+ * resolver, and datagrams may go there (SERVED_HELD: its registers decide). What connects is made by us,
+ * in the network that we have.
+ */
+enum launch_served launch_broker_socket(const struct launch_broker *broker,
+					const struct seccomp_notif *asked,
+					struct launch_answer *answer);
 /* The same for a call of looks.def. */
 enum launch_served launch_broker_look(const struct launch_broker *broker,
 				      struct launch_judge *judge, enum launch_call_index index,

@@ -10,8 +10,10 @@
 #include "broker_wait.h"
 #include "judge.h"
 #include "peer.h"
+#include "pins.h"
 #include "servers.h"
 #include "target.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,11 +26,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#define DNS 53
+
 /* A socket of the program's, and an address of it. */
 struct wire {
 	struct brokered *call;
 	int fd; /* our copy */
 	int domain;
+	int type;
 	struct launch_address address;
 	int named; /* what a connection by a file is made through; -1: nothing */
 };
@@ -40,7 +45,10 @@ static int take_socket(struct wire *wire)
 	wire->fd = launch_target_take(wire->call->thread, (int)wire->call->args[0]);
 	if (wire->fd < 0)
 		return wire->fd;
-	return getsockopt(wire->fd, SOL_SOCKET, SO_DOMAIN, &wire->domain, &size) < 0 ? -errno : 0;
+	if (getsockopt(wire->fd, SOL_SOCKET, SO_DOMAIN, &wire->domain, &size) < 0 ||
+	    getsockopt(wire->fd, SOL_SOCKET, SO_TYPE, &wire->type, &size) < 0)
+		return -errno;
+	return 0;
 }
 
 static void drop(const struct wire *wire)
@@ -97,13 +105,35 @@ static bool is_own(const struct brokered *call, const struct sbx_request *reques
 	       launch_servers_has_tcp(call->broker->servers, &addr, request->port);
 }
 
+/* A name that the address was given out for: whether it may be connected to as that. */
+static bool is_allowed_as(void *arg, const char *name)
+{
+	struct launch_judge *judge = arg;
+
+	(void)snprintf(judge->host, sizeof(judge->host), "%s", name);
+	judge->request.host = judge->host;
+	sbx_eval(judge->image, &judge->request, &judge->verdict);
+	return judge->verdict.allowed;
+}
+
+static void evaluate(const struct brokered *call)
+{
+	struct launch_judge *judge = call->judge;
+	struct sbx_addr addr = sbx_addr_canonical(&judge->request.addr, SBX_OP_CONNECT);
+
+	sbx_eval(judge->image, &judge->request, &judge->verdict);
+	if (!judge->verdict.allowed && judge->request.op == SBX_OP_CONNECT && call->broker->pins)
+		(void)launch_pins_find(call->broker->pins, &addr, launch_now(), is_allowed_as,
+				       judge);
+}
+
 static bool allows(struct brokered *call, const struct sbx_request *request)
 {
 	struct launch_judge *judge = call->judge;
 	char text[64];
 
 	judge->request = *request;
-	sbx_eval(judge->image, &judge->request, &judge->verdict);
+	evaluate(call);
 	call->answer->error = judge->verdict.error;
 	if (judge->verdict.allowed || (request->op == SBX_OP_CONNECT && is_own(call, request)))
 		return true;
@@ -138,16 +168,38 @@ static enum launch_served perform_connect(struct wire *wire)
 	return SERVED_SENT;
 }
 
+/* Whatever DNS server it wants, it gets ours. */
+static void turn_to_door(struct wire *wire)
+{
+	struct sockaddr_in door = { .sin_family = AF_INET };
+	struct sockaddr_in6 *six = &wire->address.six;
+	socklen_t size = sizeof(door);
+
+	(void)getsockname(wire->call->broker->door, (struct sockaddr *)&door, &size);
+	if (wire->domain == AF_INET) {
+		wire->address.four = door;
+		wire->address.len = sizeof(door);
+		return;
+	}
+	*six = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = door.sin_port };
+	six->sin6_addr.s6_addr[10] = six->sin6_addr.s6_addr[11] = 0xff;
+	memcpy(&six->sin6_addr.s6_addr[12], &door.sin_addr, sizeof(door.sin_addr));
+	wire->address.len = sizeof(*six);
+}
+
 static enum launch_served connect_inet(struct wire *wire)
 {
 	struct sbx_request request = { .op = SBX_OP_CONNECT, .size = -1 };
 
-	if (read_address(&wire->address, &request)) {
+	if (wire->type == SOCK_STREAM && read_address(&wire->address, &request)) {
 		/* There may be a rule about ports that we do not know. */
 		if (wire->call->narrow)
 			return launch_broker_done(wire->call, -EACCES);
-		if (!allows(wire->call, &request))
-			return SERVED_JUDGED;
+		if (!allows(wire->call, &request)) {
+			if (request.port != DNS || !wire->call->broker->pins)
+				return SERVED_JUDGED;
+			turn_to_door(wire);
+		}
 	}
 	return perform_connect(wire);
 }
@@ -277,7 +329,7 @@ enum launch_served launch_broker_bind(struct brokered *call)
 		served = launch_broker_done(call, failed);
 	else if (wire.domain == AF_UNIX && makes_file(&wire))
 		served = launch_broker_bind_file(call);
-	else if ((wire.domain == AF_INET || wire.domain == AF_INET6) &&
+	else if ((wire.domain == AF_INET || wire.domain == AF_INET6) && wire.type == SOCK_STREAM &&
 		 read_address(&wire.address, &request) && !allows(call, &request))
 		served = SERVED_JUDGED;
 	else
@@ -351,4 +403,34 @@ enum launch_served launch_broker_listen(struct brokered *call)
 		served = launch_broker_done(call, perform_listen(&wire));
 	drop(&wire);
 	return served;
+}
+
+/* SOCK_RAW is to the kernel another name of a datagram socket here. */
+static bool is_unix_datagram(int domain, int type)
+{
+	return domain == AF_UNIX && (type == SOCK_DGRAM || type == SOCK_RAW);
+}
+
+enum launch_served launch_broker_socket(const struct launch_broker *broker,
+					const struct seccomp_notif *asked,
+					struct launch_answer *answer)
+{
+	int domain = (int)asked->data.args[0], flags = (int)asked->data.args[1];
+	int type = flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC), fd, given;
+
+	*answer = (struct launch_answer){ .error = EACCES };
+	if (is_unix_datagram(domain, type) && broker->no_unix_datagram)
+		return SERVED_DONE;
+	if ((domain != AF_INET && domain != AF_INET6) || type != SOCK_STREAM)
+		return SERVED_HELD;
+	fd = socket(domain, flags | SOCK_CLOEXEC, (int)asked->data.args[2]);
+	given = fd < 0 ? -errno
+		       : launch_broker_hand_over(broker->listener, asked->id, fd, -1,
+						 flags & SOCK_CLOEXEC ? O_CLOEXEC : 0);
+	if (given == -EALREADY)
+		return SERVED_SENT;
+	if (fd >= 0)
+		(void)close(fd);
+	answer->error = -given;
+	return SERVED_DONE;
 }

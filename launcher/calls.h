@@ -120,6 +120,7 @@ struct launch_wishes {
 	bool vouched; /* Landlock decides, so a voucher is enough */
 	bool scopes; /* and keeps signals inside */
 	bool no_tcp;
+	bool names; /* sockets are the supervisor's to make: hosts are allowed by name */
 	bool metadata; /* modes, owners, times and lengths are the supervisor's to change */
 	bool memfd; /* and files in memory its to make */
 	bool quiet; /* what libraries open for reading by themselves is not asked about */

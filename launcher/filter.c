@@ -163,7 +163,7 @@ int launch_filter_wishes(const struct sbx_image *image, struct launch_wishes *wi
 	wishes->asks_network = wishes->no_udp;
 	wishes->vouched = wishes->scopes = true;
 	wishes->metadata = wishes->memfd = false; /* for whoever has a supervisor to say */
-	wishes->hides = wishes->files = false;
+	wishes->hides = wishes->files = wishes->names = false;
 	wishes->quiet = sbx_setting(image, SBX_KEY_errors_explain)->value == 0;
 	return failed < 0 ? failed : 0;
 }

@@ -138,6 +138,8 @@ static uint32_t notify_action(const struct build *build, const struct launch_cal
 		return unheld_action(build, ask);
 	if (ask->act != SBX_ACT_NOTHING)
 		return governed_action(build, ask);
+	if (i == LAUNCH_CALL_socket && wishes->names)
+		return SECCOMP_RET_USER_NOTIF;
 	if (makes_sockets(i) && (wishes->no_udp || wishes->no_unix_datagram))
 		return mark(i);
 	if ((i == LAUNCH_CALL_umask && wishes->umasks) ||
@@ -285,7 +287,8 @@ static size_t count_tests(const struct launch_rule *rule)
 /* Whatever its arguments are, somebody is asked about the call. */
 static bool is_asked(const struct build *build, enum launch_call_index call)
 {
-	return build->role == BOTH && (build->wishes->denied[call] || launch_call_is_birth(call));
+	return build->role == BOTH && (build->wishes->denied[call] || launch_call_is_birth(call) ||
+				       (call == LAUNCH_CALL_socket && build->wishes->names));
 }
 
 static uint32_t outcome_action(const struct build *build, const struct launch_rule *rule)

@@ -8,6 +8,7 @@
 
 #include "calls.h"
 #include "cover.h"
+#include "peer.h"
 #include "words.h"
 
 #include <linux/seccomp.h>
@@ -24,6 +25,7 @@ struct launch_judge {
 	struct sbx_verdict verdict;
 	char given[PATH_MAX];
 	char given_to[PATH_MAX];
+	char host[SBX_HOST_MAX]; /* of the request */
 	struct sbx_resolved at;
 	struct sbx_resolved to;
 };

@@ -139,18 +139,22 @@ void launch_listen_init(struct launch_listen *listen, const struct launch_listen
 	launch_masks_init(&listen->masks);
 	launch_narrow_init(&listen->narrow, listen->root, setup->program);
 	if (setup->hold)
-		listen->broker = (struct launch_broker){ .listener = setup->fd,
-							 .hold = setup->hold,
-							 .repos = launch_repos_new(),
-							 .masks = &listen->masks,
-							 .narrow = &listen->narrow,
-							 .waits = launch_waits_new(setup->fd),
-							 .servers = launch_servers_new(),
-							 .network = setup->wishes->asks_network,
-							 .ports = setup->ports,
-							 .file_size = setup->file_size,
-							 .hides = setup->wishes->hides,
-							 .landlock = setup->landlock };
+		listen->broker =
+			(struct launch_broker){ .listener = setup->fd,
+						.hold = setup->hold,
+						.repos = launch_repos_new(),
+						.masks = &listen->masks,
+						.narrow = &listen->narrow,
+						.waits = launch_waits_new(setup->fd),
+						.servers = launch_servers_new(),
+						.network = setup->wishes->asks_network,
+						.pins = setup->pins,
+						.no_unix_datagram = setup->wishes->no_unix_datagram,
+						.door = setup->door,
+						.ports = setup->ports,
+						.file_size = setup->file_size,
+						.hides = setup->wishes->hides,
+						.landlock = setup->landlock };
 	/* Makes an answer five times as fast; kernels before 6.6 do without. */
 	if (setup->fd >= 0)
 		(void)ioctl(setup->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
@@ -319,6 +323,16 @@ static void serve_signal(struct launch_listen *listen, enum launch_call_index in
 	answer(listen, asked->id, served == SIGNAL_FAILED ? error : 0, served == SIGNAL_GOES_ON);
 }
 
+static void serve_socket(const struct launch_listen *listen, const struct seccomp_notif *asked)
+{
+	struct launch_answer result;
+	enum launch_served served = launch_broker_socket(&listen->broker, asked, &result);
+
+	if (served != SERVED_SENT)
+		answer(listen, asked->id, served == SERVED_HELD ? 0 : result.error,
+		       served == SERVED_HELD);
+}
+
 /* A call whose registers decide. */
 static void serve_call(struct launch_listen *listen, const struct launch_call *call,
 		       enum launch_call_index index, const struct seccomp_notif *asked)
@@ -337,6 +351,10 @@ static void serve_call(struct launch_listen *listen, const struct launch_call *c
 	}
 	if (call && !error && launch_call_is_birth(index)) {
 		serve_birth(listen, asked);
+		return;
+	}
+	if (!error && index == LAUNCH_CALL_socket && listen->broker.pins) {
+		serve_socket(listen, asked);
 		return;
 	}
 	if (!error && index == LAUNCH_CALL_umask)

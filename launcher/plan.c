@@ -131,33 +131,59 @@ static uint32_t first_net_rule(const struct sbx_image *image)
 	return SBX_NONE;
 }
 
-/* The first rule that allows a host by its name, or SBX_NONE. */
+/* The first rule that allows a host by its name, or any host; or SBX_NONE. */
 static uint32_t first_name_rule(const struct sbx_image *image)
 {
 	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_netnodes); i++) {
 		const struct sbx_netnode *node = &sbx_netnodes(image)[i];
 		char kind = *sbx_str(image, node->key);
 
-		if (kind == 'h' || kind == 'w')
-			return sbx_ports(image)[node->ports.first].rule;
+		for (uint32_t n = 0;
+		     (kind == 'h' || kind == 'w' || kind == '*') && n < node->ports.count; n++) {
+			uint32_t rule = sbx_ports(image)[node->ports.first + n].rule;
+
+			if (sbx_rules(image)[rule].kind == SBX_RULE_CONNECT)
+				return rule;
+		}
 	}
 	return SBX_NONE;
 }
 
-static int check_network(const struct launch *launch, struct launch_error *error)
+/* Hosts by name need a network of the program's own, in which nobody but us answers. */
+static int plan_names(struct launch *launch, uint32_t rule, struct launch_error *error)
 {
-	uint32_t rule = first_net_rule(launch->image);
+	const struct sbx_setting *dns = sbx_setting(launch->image, SBX_KEY_network_dns);
+	int failed;
+
+	if (value_of(launch, SBX_KEY_sandbox_isolate) == ISOLATE_NONE)
+		return refuse_rule(launch, rule,
+				   "hosts by name need a network namespace, and isolate = none "
+				   "forbids it; addresses can be held without",
+				   error);
+	failed = launch_space_mounts(&launch->user, &launch->space, error);
+	if (failed)
+		return failed;
+	if (!launch->space.mounts)
+		return refuse_rule(launch, rule,
+				   "hosts by name need a network namespace, and none can be had "
+				   "here (sbx-launch --doctor says more); addresses can be held "
+				   "without",
+				   error);
+	launch->names = launch->wishes.names = true;
+	launch->wishes.no_udp = false; /* what stays inside harms nobody */
+	return launch_upstream_init(&launch->upstream,
+				    dns->is_set ? sbx_str(launch->image, dns->text) : NULL,
+				    "/etc/resolv.conf", "/etc/hosts", error);
+}
+
+static int plan_network(struct launch *launch, struct launch_error *error)
+{
+	uint32_t rule = first_net_rule(launch->image), name = first_name_rule(launch->image);
 
 	if (sbx_network_mode(launch->image) == SBX_NETWORK_FULL)
 		return 0;
-	if (launch->brokers) {
-		rule = first_name_rule(launch->image);
-		return rule == SBX_NONE
-			       ? 0
-			       : refuse_rule(launch, rule,
-					     "no layer decides by name yet; addresses can be held",
-					     error);
-	}
+	if (launch->brokers)
+		return name == SBX_NONE ? 0 : plan_names(launch, name, error);
 	if (rule != SBX_NONE)
 		return refuse_rule(launch, rule,
 				   "the supervisor cannot be asked here, and nobody else decides "
@@ -382,7 +408,7 @@ int launch_plan_make(struct launch *launch, struct launch_error *error)
 	/* Without a supervisor, ports are Landlock's to hold. */
 	launch->wishes.no_tcp = launch->abi < LANDLOCK_TCP && !launch->brokers &&
 				sbx_network_mode(launch->image) != SBX_NETWORK_FULL;
-	return check_network(launch, error);
+	return plan_network(launch, error);
 }
 
 void launch_plan_layers(const struct launch *launch, bool listening, char out[256])

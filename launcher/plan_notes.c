@@ -282,6 +282,10 @@ static const char *network_note(const struct launch *launch)
 
 	if (mode == SBX_NETWORK_FULL)
 		return "full: nothing is in the way";
+	if (launch->names)
+		return "by rules: the program has a network of its own, in which nobody but the "
+		       "supervisor's resolver answers; what it connects to, the supervisor connects to "
+		       "for it, outside";
 	if (launch->brokers)
 		return mode == SBX_NETWORK_NONE
 			       ? "none: the supervisor refuses to connect and listen, but for the "

@@ -34,8 +34,8 @@ struct route {
 	int door; /* -1: a client by TCP */
 	size_t client;
 	uint64_t serial; /* of the client */
-	union launch_place from;
-	union launch_place asked; /* the address; no port */
+	union launch_socket_address from;
+	union launch_socket_address asked; /* the address; no port */
 };
 
 struct lookup {
@@ -74,7 +74,7 @@ struct launch_resolver {
 
 /* --- Answers --- */
 
-static socklen_t place_len(const union launch_place *place)
+static socklen_t place_len(const union launch_socket_address *place)
 {
 	return place->any.sa_family == AF_INET ? sizeof(place->v4) : sizeof(place->v6);
 }
@@ -227,7 +227,8 @@ static void finish(struct launch_resolver *resolver, struct lookup *lookup, enum
 		give(resolver, &lookup->route, &lookup->query, &reply->addrs);
 }
 
-static bool is_same_place(const union launch_place *a, const union launch_place *b)
+static bool is_same_place(const union launch_socket_address *a,
+			  const union launch_socket_address *b)
 {
 	return a->any.sa_family == b->any.sa_family && !memcmp(a, b, place_len(a));
 }
@@ -305,7 +306,7 @@ static bool serve(struct launch_resolver *resolver, const struct route *route, c
 
 /* --- Datagrams --- */
 
-static bool take_asked(struct msghdr *message, union launch_place *asked)
+static bool take_asked(struct msghdr *message, union launch_socket_address *asked)
 {
 	for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head;
 	     head = CMSG_NXTHDR(message, head)) {

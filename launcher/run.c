@@ -53,12 +53,13 @@ static int confine_launcher(struct launch *launch, struct launch_error *error)
 	return launch_landlock_apply(&launch->landlock, launch->abi, LAYER_LAUNCHER, error);
 }
 
-/* Who needs rights to become another user keeps them yet. */
+/* Who needs rights to become another user, or to take a network, keeps them yet. */
 static int settle(struct launch *launch, struct launch_error *error)
 {
 	int failed = confine_launcher(launch, error);
 
-	return failed < 0 || launch->user.foreign ? failed : launch_user_drop(0, error);
+	return failed < 0 || launch->user.foreign || launch->names ? failed
+								   : launch_user_drop(0, error);
 }
 
 /* The supervisor that has a /proc of its own makes it, which comes before any layer. */
@@ -195,7 +196,8 @@ int launch_run(struct launch *launch)
 		return EXIT_LAUNCH;
 	}
 	if ((launch->space.full && settle(launch, &error) < 0) ||
-	    (launch->user.foreign && launch_user_drop(cleaning, &error) < 0)) {
+	    (launch->user.foreign && launch_user_drop(cleaning, &error) < 0) ||
+	    (!launch->user.foreign && launch->names && launch_user_drop(0, &error) < 0)) {
 		launch_complain("%s", error.text);
 		launch_tree_kill(getpid());
 		return EXIT_LAUNCH;

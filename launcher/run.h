@@ -17,6 +17,7 @@
 
 #include "command.h"
 #include "landlock.h"
+#include "upstream.h"
 #include "limit.h"
 #include "listen.h"
 #include "cover.h"
@@ -47,6 +48,8 @@ struct launch {
 	sigset_t mask; /* as it was, for the program */
 	int log_fd; /* -1: none */
 	int abi; /* of Landlock; 0: not enforced */
+	struct launch_upstream upstream; /* where names are looked up */
+	bool names; /* some hosts are allowed by name: the program has a network of its own */
 	bool brokers; /* somebody will be there to be asked, and holds what Landlock cannot */
 	bool enforced; /* false: [sandbox] enforce = none */
 	bool moves; /* the program starts elsewhere */

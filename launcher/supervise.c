@@ -5,6 +5,8 @@
  * tasks sleep. Once there is a first question, receivers take them (listen.h); the loop then holds
  * the lock that it shares with them, but while it waits.
  */
+#include "inside.h"
+#include "names.h"
 #include "run.h"
 
 #include "plan.h"
@@ -73,6 +75,8 @@ struct supervisor {
 	int failed; /* exit status when it could not be started, else 0 */
 	struct launch_end end;
 	struct launch_who culprit; /* of end.hit */
+	struct launch_inside inside; /* and the rest is for who has a network of its own */
+	struct launch_names names;
 };
 
 static int timer_signal(void)
@@ -134,13 +138,19 @@ static void restore_streams(struct supervisor *super)
 }
 
 /* fork(), but with one table of descriptors for both. */
-static pid_t fork_sharing(void)
+static pid_t bear(void *arg)
 {
-	return (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, 0);
+	struct supervisor *super = arg;
+	pid_t child = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, 0);
+
+	if (child == 0)
+		launch_confine(super->launch, super->status_end);
+	return child;
 }
 
 static void start(struct supervisor *super)
 {
+	struct launch_error error;
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
@@ -148,11 +158,23 @@ static void start(struct supervisor *super)
 	super->ready[FROM_STATUS].fd = ends[0];
 	super->status_end = ends[1];
 	redirect(super);
-	super->program = fork_sharing();
+	super->program = super->launch->names ? launch_inside_bear(&super->inside, bear, super)
+					      : bear(super);
 	if (super->program < 0)
 		fail("cannot fork");
-	if (super->program == 0)
-		launch_confine(super->launch, ends[1]);
+	/* Only now that the program is born: nobody may hold a lock that it would need. */
+	if (super->launch->names &&
+	    launch_names_start(&super->names,
+			       &(struct launch_names_setup){ .image = super->launch->image,
+							     .space = &super->inside.space,
+							     .upstream = &super->launch->upstream,
+							     .report = super->report,
+							     .lock = &super->lock },
+			       &error) < 0) {
+		launch_complain("%s", error.text);
+		launch_tree_kill(getpid());
+		_exit(EXIT_LAUNCH);
+	}
 	/* Only now: the program stays in the session of the terminal. */
 	(void)setsid();
 }
@@ -268,6 +290,8 @@ static void program_listens(struct supervisor *super, int listener)
 	launch_listen_init(&super->listen, &(struct launch_listen_setup){
 						   .fd = listener,
 						   .program = super->program,
+						   .pins = super->names.pins,
+						   .door = super->names.door,
 						   .image = launch->image,
 						   .own = launch->place.image,
 						   .wishes = &launch->wishes,
@@ -577,8 +601,9 @@ static void prepare(struct supervisor *super)
 					     .keep = launch->options.json };
 	struct launch_error error;
 
-	if (launch->user.foreign &&
-	    (launch_user_become(&launch->user, &error) < 0 || launch_user_drop(0, &error) < 0)) {
+	if ((launch->names && launch_inside_begin(&super->inside, &error) < 0) ||
+	    (launch->user.foreign && launch_user_become(&launch->user, &error) < 0) ||
+	    ((launch->user.foreign || launch->names) && launch_user_drop(0, &error) < 0)) {
 		launch_complain("%s", error.text);
 		_exit(EXIT_LAUNCH);
 	}

@@ -20,7 +20,7 @@
 #define LIES_MOST 32
 #define LENGTH 2 /* of a message, before it in a stream */
 
-static socklen_t place_len(const union launch_place *place)
+static socklen_t place_len(const union launch_socket_address *place)
 {
 	return place->any.sa_family == AF_INET ? sizeof(place->v4) : sizeof(place->v6);
 }
@@ -34,14 +34,14 @@ void launch_ask_end(struct launch_asking *asking)
 	asking->bytes = NULL;
 }
 
-static const union launch_place *server_of(const struct launch_asking *asking)
+static const union launch_socket_address *server_of(const struct launch_asking *asking)
 {
 	return &asking->upstream->servers[asking->tried % asking->upstream->count];
 }
 
 static bool open_socket(struct launch_asking *asking, int type)
 {
-	const union launch_place *server = server_of(asking);
+	const union launch_socket_address *server = server_of(asking);
 
 	launch_ask_end(asking);
 	asking->stream = type == SOCK_STREAM;

@@ -16,14 +16,14 @@
 #define LAUNCH_SERVERS 3
 #define LAUNCH_SEARCHES 8
 
-union launch_place {
+union launch_socket_address {
 	struct sockaddr any;
 	struct sockaddr_in v4;
 	struct sockaddr_in6 v6;
 };
 
 struct launch_upstream {
-	union launch_place servers[LAUNCH_SERVERS];
+	union launch_socket_address servers[LAUNCH_SERVERS];
 	size_t count;
 	unsigned int timeout_ms; /* of each try */
 	unsigned int tries; /* of each server */

@@ -60,7 +60,7 @@ static void next_line(const char **at)
 	*at += **at == '\n';
 }
 
-static bool set_place(const char *text, size_t len, uint16_t port, union launch_place *out)
+static bool set_place(const char *text, size_t len, uint16_t port, union launch_socket_address *out)
 {
 	struct sbx_addr addr;
 	const char *zone = memchr(text, '%', len);
@@ -68,7 +68,7 @@ static bool set_place(const char *text, size_t len, uint16_t port, union launch_
 
 	if (!sbx_addr_parse(text, zone ? (size_t)(zone - text) : len, &addr))
 		return false;
-	*out = (union launch_place){ 0 };
+	*out = (union launch_socket_address){ 0 };
 	if (addr.family == 4) {
 		out->v4 = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port) };
 		memcpy(&out->v4.sin_addr, addr.bytes, 4);
@@ -87,7 +87,7 @@ static bool set_place(const char *text, size_t len, uint16_t port, union launch_
 }
 
 /* ADDRESS, IPV4:PORT, [IPV6] or [IPV6]:PORT, as the policy has checked. */
-static bool set_server(const char *text, union launch_place *out)
+static bool set_server(const char *text, union launch_socket_address *out)
 {
 	bool bracket = text[0] == '[';
 	size_t len = strcspn(text + bracket, bracket ? "]" : ":");

@@ -43,6 +43,7 @@ struct pair {
 static struct pair *pair; /* that is tested */
 static bool metadata, memfd; /* are somebody's to perform */
 
+static bool names; /* hosts are allowed by name: the same */
 static bool hides; /* something, whatever the policy says: that is found out later */
 
 static void make_pair(const char *what, const char *policy)
@@ -57,6 +58,7 @@ static void make_pair(const char *what, const char *policy)
 	pair->wishes.metadata = metadata;
 	pair->wishes.memfd = memfd;
 	pair->wishes.hides = hides;
+	pair->wishes.names = names;
 	memset(&pair->asking, 0xff, sizeof(pair->asking));
 	if (launch_filter_build_notify(&pair->wishes, &pair->asking) < 0)
 		BAIL_OUT("%s: no notify filter", what);
@@ -185,6 +187,8 @@ static bool is_served(const struct launch_call *call)
 			       : !strcmp(call->name, "listen")
 				       ? metadata && pair->wishes.asks_network
 				       : metadata;
+	if (pair->wishes.names && !strcmp(call->name, "socket"))
+		return true;
 	/* Who confines itself further is remembered. */
 	return metadata && !strcmp(call->name, "landlock_restrict_self");
 }
@@ -664,7 +668,10 @@ int main(void)
 	test_pair("and all allowed", wish_all(true, false));
 	test_unheld("and all allowed");
 	test_pair("and all denied", wish_all(false, true));
-	metadata = false;
+	names = true;
+	test_pair("hosts by name", ALONE "[network]\nconnect = example.org:443\n");
+	test_governed("hosts by name");
+	names = metadata = false;
 	test_pair("files in memory alone", ALONE);
 	test_unheld("files in memory alone");
 	hides = true;

@@ -15,7 +15,7 @@ static void describe(char *out, size_t size)
 
 	out[0] = '\0';
 	for (size_t i = 0; i < upstream.count; i++) {
-		const union launch_place *place = &upstream.servers[i];
+		const union launch_socket_address *place = &upstream.servers[i];
 		bool v4 = place->any.sa_family == AF_INET;
 		char text[64];
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "names.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BACKLOG 32
+
+/* All TCP sockets of the program's are in our network (broker_net.c), so they are heard there. */
+static int open_door(struct launch_error *error)
+{
+	struct sockaddr_in here = { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&here, sizeof(here)) == 0 &&
+	    listen(fd, BACKLOG) == 0)
+		return fd;
+	return launch_fail(error, errno, "cannot listen for look-ups by TCP: %s", strerror(errno));
+}
+
+static bool may_look_up(void *arg, const char *name)
+{
+	const struct launch_names *names = arg;
+	struct sbx_verdict verdict;
+
+	return launch_lookup_allowed(names->with.image, name, &verdict);
+}
+
+static void say_refused(void *arg, const char *name)
+{
+	struct launch_names *names = arg;
+	struct sbx_request request = { .op = SBX_OP_LOOKUP, .size = -1, .host = name };
+	struct sbx_verdict verdict;
+	struct sbx_report report = {
+		.image = names->with.image, .request = &request, .verdict = &verdict, .given = name
+	};
+
+	sbx_eval(names->with.image, &request, &verdict);
+	/* What is no name of a host at all, no rule can be about. */
+	if (verdict.allowed)
+		sbx_refuse(&verdict, SBX_CODE_NAME, SBX_NONE);
+	(void)pthread_mutex_lock(names->with.lock);
+	launch_report_denial(names->with.report, &report, NULL, "resolver");
+	(void)pthread_mutex_unlock(names->with.lock);
+}
+
+/* Nobody in the program's own network connects. */
+static void exchange_doors(struct launch_netspace *space, int door)
+{
+	static const enum launch_door streams[] = { DOOR_TCP4, DOOR_TCP6 };
+
+	for (size_t i = 0; i < 2; i++) {
+		if (space->doors[streams[i]] >= 0)
+			(void)close(space->doors[streams[i]]);
+		space->doors[streams[i]] = -1;
+	}
+	space->doors[DOOR_TCP4] = door;
+}
+
+int launch_names_start(struct launch_names *names, const struct launch_names_setup *setup,
+		       struct launch_error *error)
+{
+	const struct launch_resolver_setup resolver = { .space = setup->space,
+							.upstream = setup->upstream,
+							.pins = launch_pins_new(),
+							.allowed = may_look_up,
+							.refused = say_refused,
+							.arg = names };
+
+	*names = (struct launch_names){ .with = *setup, .pins = resolver.pins };
+	if (!names->pins)
+		return launch_fail(error, ENOMEM, "out of memory");
+	names->door = open_door(error);
+	if (names->door < 0)
+		return names->door;
+	exchange_doors(setup->space, names->door);
+	return launch_resolver_start(&resolver, &names->resolver, error);
+}
