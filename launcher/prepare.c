@@ -189,16 +189,35 @@ static int check_kept(const struct launch *launch, struct launch_error *error)
 }
 
 #define VARIABLE_MAX (PATH_MAX + 32)
+#define VARIABLES 13
+
+/* Programs look at one spelling or the other; what is the sandbox's own is not asked of a proxy. */
+static size_t name_proxy(const struct launch *launch, char texts[][VARIABLE_MAX])
+{
+	static const char *const names[] = { "http_proxy", "https_proxy", "all_proxy",
+					     "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY" };
+	const struct sbx_setting *proxy = sbx_setting(launch->image, SBX_KEY_network_proxy);
+	size_t count = 0;
+
+	if (!proxy->is_set)
+		return 0;
+	for (; count < sizeof(names) / sizeof(names[0]); count++)
+		(void)snprintf(texts[count], VARIABLE_MAX, "%s=%s", names[count],
+			       sbx_str(launch->image, proxy->text));
+	(void)snprintf(texts[count++], VARIABLE_MAX, "no_proxy=localhost,127.0.0.1,::1");
+	(void)snprintf(texts[count++], VARIABLE_MAX, "NO_PROXY=localhost,127.0.0.1,::1");
+	return count;
+}
 
 static int build_env(struct launch *launch, struct launch_error *error)
 {
 	static const char *const tmp_names[] = { "TMPDIR", "TMP", "TEMP" };
-	static char texts[5][VARIABLE_MAX];
+	static char texts[VARIABLES][VARIABLE_MAX];
 	/* Without it, bash and others look for the user's in /etc/passwd, which most policies refuse. */
 	static char shell[] = "SHELL=/bin/sh";
 	char *const fallback[] = { shell, NULL };
-	char *extra[6] = { NULL };
-	size_t count = 0;
+	char *extra[VARIABLES + 1] = { NULL };
+	size_t count = 0, proxies;
 
 	for (size_t i = 0; launch->place.tmp[0] && i < 3; i++)
 		(void)snprintf(extra[count++] = texts[i], VARIABLE_MAX, "%s=%s", tmp_names[i],
@@ -209,6 +228,9 @@ static int build_env(struct launch *launch, struct launch_error *error)
 	if (launch->place.image[0])
 		(void)snprintf(extra[count++] = texts[4], VARIABLE_MAX, SBX_ENV_IMAGE "=%s",
 			       launch->place.image);
+	proxies = name_proxy(launch, texts + 5);
+	for (size_t i = 0; i < proxies; i++)
+		extra[count++] = texts[5 + i];
 	return launch_env_build(launch->image, environ, extra, fallback,
 				launch->place.tmp[0] ? launch->place.tmp : NULL, &launch->env,
 				error);

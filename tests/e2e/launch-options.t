@@ -197,6 +197,14 @@ file deny.ini '[sandbox]\nworkspace = ./w\n[syscalls]\ndeny = ioctl\n'
 mkdir -p w
 launch -p deny.ini -- true
 exits 0 'a call that starting needs afterwards may be denied'
+# -- a proxy
+file proxy.ini '[sandbox]\nworkspace = ./w\n[network]\nproxy = http://127.0.0.1:9\n'
+launch -q -p proxy.ini -- bash -c 'echo "$http_proxy $HTTPS_PROXY $all_proxy $no_proxy"; exec 3<>/dev/tcp/127.0.0.1/9'
+says out 'http://127.0.0.1:9 http://127.0.0.1:9 http://127.0.0.1:9 localhost,127.0.0.1,::1' \
+	'a proxy is told to programs'
+has err 'Connection refused' 'and may be connected to'
+launch -q -p proxy.ini -- bash -c 'exec 3<>/dev/tcp/127.0.0.1/10'
+has err "Cannot connect to '127.0.0.1:10': destination not allowed." 'nobody else may'
 if is_root; then
 	run bash -c 'cd /etc && "$1" -- true' - "$LAUNCH"
 	exits 125 'a folder of the system is no workspace by itself'
