@@ -353,7 +353,7 @@ static void serve_call(struct launch_listen *listen, const struct launch_call *c
 		serve_birth(listen, asked);
 		return;
 	}
-	if (!error && index == LAUNCH_CALL_socket && listen->broker.pins) {
+	if (!error && index == LAUNCH_CALL_socket && listen->with.wishes->names) {
 		serve_socket(listen, asked);
 		return;
 	}

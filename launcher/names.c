@@ -48,23 +48,28 @@ static void say_refused(void *arg, const char *name)
 	(void)pthread_mutex_unlock(names->with.lock);
 }
 
-/* Nobody in the program's own network connects. */
-static void exchange_doors(struct launch_netspace *space, int door)
+/* Datagrams come from the program's own network, where it has one; nobody connects there. */
+static struct launch_netspace open_doors(const struct launch_netspace *space, int door)
 {
 	static const enum launch_door streams[] = { DOOR_TCP4, DOOR_TCP6 };
+	struct launch_netspace doors = { .doors = { -1, -1, -1, -1 } };
 
+	if (space)
+		doors = *space;
 	for (size_t i = 0; i < 2; i++) {
-		if (space->doors[streams[i]] >= 0)
-			(void)close(space->doors[streams[i]]);
-		space->doors[streams[i]] = -1;
+		if (doors.doors[streams[i]] >= 0)
+			(void)close(doors.doors[streams[i]]);
+		doors.doors[streams[i]] = -1;
 	}
-	space->doors[DOOR_TCP4] = door;
+	doors.doors[DOOR_TCP4] = door;
+	return doors;
 }
 
 int launch_names_start(struct launch_names *names, const struct launch_names_setup *setup,
 		       struct launch_error *error)
 {
-	const struct launch_resolver_setup resolver = { .space = setup->space,
+	struct launch_netspace doors;
+	const struct launch_resolver_setup resolver = { .space = &doors,
 							.upstream = setup->upstream,
 							.pins = launch_pins_new(),
 							.allowed = may_look_up,
@@ -77,6 +82,6 @@ int launch_names_start(struct launch_names *names, const struct launch_names_set
 	names->door = open_door(error);
 	if (names->door < 0)
 		return names->door;
-	exchange_doors(setup->space, names->door);
+	doors = open_doors(setup->space, names->door);
 	return launch_resolver_start(&resolver, &names->resolver, error);
 }

@@ -13,7 +13,7 @@
 
 struct launch_names_setup {
 	const struct sbx_image *image;
-	struct launch_netspace *space;
+	const struct launch_netspace *space; /* of the program's own; NULL: it has none */
 	const struct launch_upstream *upstream;
 	struct launch_report *report; /* under 'lock' */
 	pthread_mutex_t *lock;

@@ -149,28 +149,23 @@ static uint32_t first_name_rule(const struct sbx_image *image)
 	return SBX_NONE;
 }
 
-/* Hosts by name need a network of the program's own, in which nobody but us answers. */
-static int plan_names(struct launch *launch, uint32_t rule, struct launch_error *error)
+/*
+ * Hosts by name: best in a network of the program's own, in which nobody but us answers. Without one,
+ * look-ups reach us by TCP alone, which we connect; libc can be told to use that.
+ */
+static int plan_names(struct launch *launch, struct launch_error *error)
 {
 	const struct sbx_setting *dns = sbx_setting(launch->image, SBX_KEY_network_dns);
-	int failed;
+	int failed = 0;
 
-	if (value_of(launch, SBX_KEY_sandbox_isolate) == ISOLATE_NONE)
-		return refuse_rule(launch, rule,
-				   "hosts by name need a network namespace, and isolate = none "
-				   "forbids it; addresses can be held without",
-				   error);
-	failed = launch_space_mounts(&launch->user, &launch->space, error);
+	if (value_of(launch, SBX_KEY_sandbox_isolate) != ISOLATE_NONE)
+		failed = launch_space_mounts(&launch->user, &launch->space, error);
 	if (failed)
 		return failed;
-	if (!launch->space.mounts)
-		return refuse_rule(launch, rule,
-				   "hosts by name need a network namespace, and none can be had "
-				   "here (sbx-launch --doctor says more); addresses can be held "
-				   "without",
-				   error);
-	launch->names = launch->wishes.names = true;
-	launch->wishes.no_udp = false; /* what stays inside harms nobody */
+	launch->names = true;
+	launch->apart = launch->wishes.names = launch->space.mounts;
+	if (launch->apart)
+		launch->wishes.no_udp = false; /* what stays inside harms nobody */
 	return launch_upstream_init(&launch->upstream,
 				    dns->is_set ? sbx_str(launch->image, dns->text) : NULL,
 				    "/etc/resolv.conf", "/etc/hosts", error);
@@ -183,7 +178,7 @@ static int plan_network(struct launch *launch, struct launch_error *error)
 	if (sbx_network_mode(launch->image) == SBX_NETWORK_FULL)
 		return 0;
 	if (launch->brokers)
-		return name == SBX_NONE ? 0 : plan_names(launch, name, error);
+		return name == SBX_NONE ? 0 : plan_names(launch, error);
 	if (rule != SBX_NONE)
 		return refuse_rule(launch, rule,
 				   "the supervisor cannot be asked here, and nobody else decides "

@@ -174,6 +174,11 @@ static void note_gaps(const struct launch *launch, struct note *notes, size_t *c
 		     "connecting to UNIX stream sockets by path: what may be reached outside by "
 		     "ordinary permissions can be reached");
 	}
+	if (launch->names && !launch->apart)
+		note(notes, count, "left out",
+		     "host names in programs that bring a resolver of their own (musl, Go, "
+		     "c-ares): "
+		     "without a network namespace, they need rules by address");
 	if (launch->place.tmp[0])
 		note(notes, count, "left out",
 		     "private tmp is $TMPDIR alone: /tmp, /var/tmp and /dev/shm are refused, not "
@@ -282,10 +287,14 @@ static const char *network_note(const struct launch *launch)
 
 	if (mode == SBX_NETWORK_FULL)
 		return "full: nothing is in the way";
-	if (launch->names)
+	if (launch->apart)
 		return "by rules: the program has a network of its own, in which nobody but the "
-		       "supervisor's resolver answers; what it connects to, the supervisor connects to "
+		       "supervisor's resolver answers; what it connects to, the supervisor "
+		       "connects to "
 		       "for it, outside";
+	if (launch->names)
+		return "by rules: the supervisor connects, binds and listens for the program, and "
+		       "answers its look-ups by TCP";
 	if (launch->brokers)
 		return mode == SBX_NETWORK_NONE
 			       ? "none: the supervisor refuses to connect and listen, but for the "

@@ -189,7 +189,7 @@ static int check_kept(const struct launch *launch, struct launch_error *error)
 }
 
 #define VARIABLE_MAX (PATH_MAX + 32)
-#define VARIABLES 13
+#define VARIABLES 14
 
 /* Programs look at one spelling or the other; what is the sandbox's own is not asked of a proxy. */
 static size_t name_proxy(const struct launch *launch, char texts[][VARIABLE_MAX])
@@ -228,6 +228,9 @@ static int build_env(struct launch *launch, struct launch_error *error)
 	if (launch->place.image[0])
 		(void)snprintf(extra[count++] = texts[4], VARIABLE_MAX, SBX_ENV_IMAGE "=%s",
 			       launch->place.image);
+	/* Look-ups by TCP come to us. */
+	if (launch->names && !launch->apart)
+		(void)snprintf(extra[count++] = texts[13], VARIABLE_MAX, "RES_OPTIONS=use-vc");
 	proxies = name_proxy(launch, texts + 5);
 	for (size_t i = 0; i < proxies; i++)
 		extra[count++] = texts[5 + i];

@@ -58,7 +58,7 @@ static int settle(struct launch *launch, struct launch_error *error)
 {
 	int failed = confine_launcher(launch, error);
 
-	return failed < 0 || launch->user.foreign || launch->names ? failed
+	return failed < 0 || launch->user.foreign || launch->apart ? failed
 								   : launch_user_drop(0, error);
 }
 
@@ -197,7 +197,7 @@ int launch_run(struct launch *launch)
 	}
 	if ((launch->space.full && settle(launch, &error) < 0) ||
 	    (launch->user.foreign && launch_user_drop(cleaning, &error) < 0) ||
-	    (!launch->user.foreign && launch->names && launch_user_drop(0, &error) < 0)) {
+	    (!launch->user.foreign && launch->apart && launch_user_drop(0, &error) < 0)) {
 		launch_complain("%s", error.text);
 		launch_tree_kill(getpid());
 		return EXIT_LAUNCH;

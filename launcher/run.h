@@ -49,7 +49,8 @@ struct launch {
 	int log_fd; /* -1: none */
 	int abi; /* of Landlock; 0: not enforced */
 	struct launch_upstream upstream; /* where names are looked up */
-	bool names; /* some hosts are allowed by name: the program has a network of its own */
+	bool names; /* some hosts are allowed by name */
+	bool apart; /* and the program has a network of its own for that */
 	bool brokers; /* somebody will be there to be asked, and holds what Landlock cannot */
 	bool enforced; /* false: [sandbox] enforce = none */
 	bool moves; /* the program starts elsewhere */

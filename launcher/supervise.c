@@ -158,18 +158,19 @@ static void start(struct supervisor *super)
 	super->ready[FROM_STATUS].fd = ends[0];
 	super->status_end = ends[1];
 	redirect(super);
-	super->program = super->launch->names ? launch_inside_bear(&super->inside, bear, super)
+	super->program = super->launch->apart ? launch_inside_bear(&super->inside, bear, super)
 					      : bear(super);
 	if (super->program < 0)
 		fail("cannot fork");
 	/* Only now that the program is born: nobody may hold a lock that it would need. */
 	if (super->launch->names &&
 	    launch_names_start(&super->names,
-			       &(struct launch_names_setup){ .image = super->launch->image,
-							     .space = &super->inside.space,
-							     .upstream = &super->launch->upstream,
-							     .report = super->report,
-							     .lock = &super->lock },
+			       &(struct launch_names_setup){
+				       .image = super->launch->image,
+				       .space = super->launch->apart ? &super->inside.space : NULL,
+				       .upstream = &super->launch->upstream,
+				       .report = super->report,
+				       .lock = &super->lock },
 			       &error) < 0) {
 		launch_complain("%s", error.text);
 		launch_tree_kill(getpid());
@@ -601,9 +602,9 @@ static void prepare(struct supervisor *super)
 					     .keep = launch->options.json };
 	struct launch_error error;
 
-	if ((launch->names && launch_inside_begin(&super->inside, &error) < 0) ||
+	if ((launch->apart && launch_inside_begin(&super->inside, &error) < 0) ||
 	    (launch->user.foreign && launch_user_become(&launch->user, &error) < 0) ||
-	    ((launch->user.foreign || launch->names) && launch_user_drop(0, &error) < 0)) {
+	    ((launch->user.foreign || launch->apart) && launch_user_drop(0, &error) < 0)) {
 		launch_complain("%s", error.text);
 		_exit(EXIT_LAUNCH);
 	}

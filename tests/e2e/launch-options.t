@@ -157,8 +157,6 @@ has err 'file_size: above the hard limit of this session (ulimit -Hf)' 'and it i
 result $? 'and nothing was started'
 
 # What no layer holds is never left out in silence.
-with 125 "'connect = example.org:443' cannot be enforced: no layer decides by destination yet" \
-	'a destination' --allow-connect=example.org:443
 with 125 "'complain' in [sandbox] cannot be enforced" 'complain' --complain
 with 125 "'disk' in [limits] cannot be enforced: it takes a mount" 'a limit of disk space without a mount' \
 	--disk=1M --isolate=none
