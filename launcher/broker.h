@@ -40,8 +40,7 @@ struct launch_broker {
 	struct launch_waits *waits; /* NULL: nobody can wait */
 	struct launch_servers *servers; /* the program's own; NULL: they are not known */
 	bool network; /* destinations are ours to hold */
-	struct launch_pins *pins; /* whose names addresses are; NULL: no host is allowed by name */
-	int door; /* of the resolver, where there are pins */
+	struct launch_names *names; /* and look-ups ours to answer */
 	bool no_unix_datagram;
 	uint64_t file_size; /* the limit; 0: none */
 	bool hides; /* something is hidden: what Landlock says to who looks would tell of it */

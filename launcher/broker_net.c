@@ -10,6 +10,7 @@
 #include "broker_wait.h"
 #include "judge.h"
 #include "peer.h"
+#include "names.h"
 #include "pins.h"
 #include "servers.h"
 #include "target.h"
@@ -122,9 +123,10 @@ static void evaluate(const struct brokered *call)
 	struct sbx_addr addr = sbx_addr_canonical(&judge->request.addr, SBX_OP_CONNECT);
 
 	sbx_eval(judge->image, &judge->request, &judge->verdict);
-	if (!judge->verdict.allowed && judge->request.op == SBX_OP_CONNECT && call->broker->pins)
-		(void)launch_pins_find(call->broker->pins, &addr, launch_now(), is_allowed_as,
-				       judge);
+	if (!judge->verdict.allowed && judge->request.op == SBX_OP_CONNECT &&
+	    call->broker->names->with.upstream)
+		(void)launch_pins_find(call->broker->names->pins, &addr, launch_now(),
+				       is_allowed_as, judge);
 }
 
 static bool allows(struct brokered *call, const struct sbx_request *request)
@@ -169,22 +171,25 @@ static enum launch_served perform_connect(struct wire *wire)
 }
 
 /* Whatever DNS server it wants, it gets ours. */
-static void turn_to_door(struct wire *wire)
+static bool turn_to_door(struct wire *wire)
 {
+	int fd = launch_names_door(wire->call->broker->names);
 	struct sockaddr_in door = { .sin_family = AF_INET };
 	struct sockaddr_in6 *six = &wire->address.six;
 	socklen_t size = sizeof(door);
 
-	(void)getsockname(wire->call->broker->door, (struct sockaddr *)&door, &size);
+	if (fd < 0 || getsockname(fd, (struct sockaddr *)&door, &size) < 0)
+		return false;
 	if (wire->domain == AF_INET) {
 		wire->address.four = door;
 		wire->address.len = sizeof(door);
-		return;
+		return true;
 	}
 	*six = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = door.sin_port };
 	six->sin6_addr.s6_addr[10] = six->sin6_addr.s6_addr[11] = 0xff;
 	memcpy(&six->sin6_addr.s6_addr[12], &door.sin_addr, sizeof(door.sin_addr));
 	wire->address.len = sizeof(*six);
+	return true;
 }
 
 static enum launch_served connect_inet(struct wire *wire)
@@ -196,9 +201,8 @@ static enum launch_served connect_inet(struct wire *wire)
 		if (wire->call->narrow)
 			return launch_broker_done(wire->call, -EACCES);
 		if (!allows(wire->call, &request)) {
-			if (request.port != DNS || !wire->call->broker->pins)
+			if (request.port != DNS || !turn_to_door(wire))
 				return SERVED_JUDGED;
-			turn_to_door(wire);
 		}
 	}
 	return perform_connect(wire);

@@ -33,8 +33,7 @@ int launch_listen_install(const struct launch_wishes *wishes);
 struct launch_listen_setup {
 	int fd; /* -1: there is none */
 	pid_t program;
-	struct launch_pins *pins; /* of struct launch_broker */
-	int door;
+	struct launch_names *names; /* of struct launch_broker */
 	const struct sbx_image *image;
 	const char *own; /* of struct launch_judge */
 	const struct launch_wishes *wishes;

@@ -65,23 +65,50 @@ static struct launch_netspace open_doors(const struct launch_netspace *space, in
 	return doors;
 }
 
-int launch_names_start(struct launch_names *names, const struct launch_names_setup *setup,
-		       struct launch_error *error)
+void launch_names_init(struct launch_names *names, const struct launch_names_setup *setup)
+{
+	static char nothing[1];
+
+	*names = (struct launch_names){ .with = *setup, .nowhere.hosts = nothing, .door = -1 };
+	(void)pthread_mutex_init(&names->starting, NULL);
+}
+
+int launch_names_start(struct launch_names *names, struct launch_error *error)
 {
 	struct launch_netspace doors;
-	const struct launch_resolver_setup resolver = { .space = &doors,
-							.upstream = setup->upstream,
-							.pins = launch_pins_new(),
-							.allowed = may_look_up,
-							.refused = say_refused,
-							.arg = names };
+	struct launch_resolver_setup setup = { .space = &doors,
+					       .upstream = names->with.upstream,
+					       .allowed = may_look_up,
+					       .refused = say_refused,
+					       .arg = names };
+	int failed;
 
-	*names = (struct launch_names){ .with = *setup, .pins = resolver.pins };
+	if (!setup.upstream)
+		setup.upstream = &names->nowhere;
+	names->pins = setup.pins = launch_pins_new();
 	if (!names->pins)
 		return launch_fail(error, ENOMEM, "out of memory");
 	names->door = open_door(error);
 	if (names->door < 0)
 		return names->door;
-	doors = open_doors(setup->space, names->door);
-	return launch_resolver_start(&resolver, &names->resolver, error);
+	doors = open_doors(names->with.space, names->door);
+	failed = launch_resolver_start(&setup, &names->resolver, error);
+	if (failed) {
+		(void)close(names->door);
+		names->door = -1;
+	}
+	return failed;
+}
+
+int launch_names_door(struct launch_names *names)
+{
+	struct launch_error error;
+	int door;
+
+	(void)pthread_mutex_lock(&names->starting);
+	if (!names->resolver)
+		(void)launch_names_start(names, &error);
+	door = names->door;
+	(void)pthread_mutex_unlock(&names->starting);
+	return door;
 }

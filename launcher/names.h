@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hosts by name, in a run: the resolver of the program's own network, and the names that addresses
- * were given out for.
+ * Look-ups of a run: the resolver, and the names that addresses were given out for.
+ *
+ * Where hosts are allowed by name it is there from the start. Else it begins with the first look-up
+ * that comes by TCP, only to say that it is refused: no name is ever asked for then.
  */
 #ifndef SBX_LAUNCH_NAMES_H
 #define SBX_LAUNCH_NAMES_H
@@ -14,20 +16,25 @@
 struct launch_names_setup {
 	const struct sbx_image *image;
 	const struct launch_netspace *space; /* of the program's own; NULL: it has none */
-	const struct launch_upstream *upstream;
+	const struct launch_upstream *upstream; /* NULL: no host is allowed by name */
 	struct launch_report *report; /* under 'lock' */
 	pthread_mutex_t *lock;
 };
 
+/* For the rest of the process: the resolver's thread looks at it to the end. */
 struct launch_names {
 	struct launch_names_setup with;
-	struct launch_pins *pins;
-	struct launch_resolver *resolver;
-	int door; /* where the resolver hears connections that are meant for any DNS server */
+	pthread_mutex_t starting;
+	struct launch_upstream nowhere;
+	struct launch_pins *pins; /* good where there is an upstream */
+	struct launch_resolver *resolver; /* NULL: it has not begun */
+	int door;
 };
 
-/* For the rest of the process: the resolver's thread looks at it to the end. */
-int launch_names_start(struct launch_names *names, const struct launch_names_setup *setup,
-		       struct launch_error *error);
+void launch_names_init(struct launch_names *names, const struct launch_names_setup *setup);
+int launch_names_start(struct launch_names *names, struct launch_error *error);
+
+/* The socket at which the resolver hears connections that are meant for any DNS server, or -1. */
+int launch_names_door(struct launch_names *names);
 
 #endif

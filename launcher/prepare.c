@@ -229,7 +229,7 @@ static int build_env(struct launch *launch, struct launch_error *error)
 		(void)snprintf(extra[count++] = texts[4], VARIABLE_MAX, SBX_ENV_IMAGE "=%s",
 			       launch->place.image);
 	/* Look-ups by TCP come to us. */
-	if (launch->names && !launch->apart)
+	if (launch->brokers && launch->wishes.asks_network && !launch->apart)
 		(void)snprintf(extra[count++] = texts[13], VARIABLE_MAX, "RES_OPTIONS=use-vc");
 	proxies = name_proxy(launch, texts + 5);
 	for (size_t i = 0; i < proxies; i++)

@@ -150,6 +150,7 @@ static pid_t bear(void *arg)
 
 static void start(struct supervisor *super)
 {
+	struct launch *launch = super->launch;
 	struct launch_error error;
 	int ends[2];
 
@@ -158,20 +159,19 @@ static void start(struct supervisor *super)
 	super->ready[FROM_STATUS].fd = ends[0];
 	super->status_end = ends[1];
 	redirect(super);
-	super->program = super->launch->apart ? launch_inside_bear(&super->inside, bear, super)
-					      : bear(super);
+	super->program =
+		launch->apart ? launch_inside_bear(&super->inside, bear, super) : bear(super);
 	if (super->program < 0)
 		fail("cannot fork");
+	launch_names_init(
+		&super->names,
+		&(struct launch_names_setup){ .image = launch->image,
+					      .space = launch->apart ? &super->inside.space : NULL,
+					      .upstream = launch->names ? &launch->upstream : NULL,
+					      .report = super->report,
+					      .lock = &super->lock });
 	/* Only now that the program is born: nobody may hold a lock that it would need. */
-	if (super->launch->names &&
-	    launch_names_start(&super->names,
-			       &(struct launch_names_setup){
-				       .image = super->launch->image,
-				       .space = super->launch->apart ? &super->inside.space : NULL,
-				       .upstream = &super->launch->upstream,
-				       .report = super->report,
-				       .lock = &super->lock },
-			       &error) < 0) {
+	if (launch->names && launch_names_start(&super->names, &error) < 0) {
 		launch_complain("%s", error.text);
 		launch_tree_kill(getpid());
 		_exit(EXIT_LAUNCH);
@@ -291,8 +291,7 @@ static void program_listens(struct supervisor *super, int listener)
 	launch_listen_init(&super->listen, &(struct launch_listen_setup){
 						   .fd = listener,
 						   .program = super->program,
-						   .pins = super->names.pins,
-						   .door = super->names.door,
+						   .names = &super->names,
 						   .image = launch->image,
 						   .own = launch->place.image,
 						   .wishes = &launch->wishes,
