@@ -176,7 +176,7 @@ void trunc_read_only(void)
 	step("creat", creat(at("ro/file2"), 0600));
 	for (int i = 0; i < 9; i++) {
 		struct open_how how = { .flags = ways[i / 3] | O_TRUNC };
-		const char *name = at(names[i % 3]);
+		const char *name = at("%s", names[i % 3]);
 
 		step("open", do_open(name, (int)how.flags, 0));
 		step("how", do_call(NR_openat2, AT_FDCWD, (long)name, (long)&how, sizeof(how), 0));
