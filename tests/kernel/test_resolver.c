@@ -9,6 +9,8 @@
 #include "resolver.h"
 #include "watch.h"
 
+#include <netdb.h>
+#include <nss.h>
 #include <pthread.h>
 #include <resolv.h>
 #include <stdatomic.h>
@@ -710,8 +712,46 @@ static void check_ipv6(void)
 	close(fd);
 }
 
+static int count_found(const char *name, int flags, int *failed)
+{
+	struct addrinfo hints = { .ai_flags = flags, .ai_socktype = SOCK_STREAM };
+	struct addrinfo *all = NULL;
+	int count = 0;
+
+	*failed = getaddrinfo(name, "443", &hints, &all);
+	for (struct addrinfo *each = all; each; each = each->ai_next)
+		count++;
+	if (all)
+		freeaddrinfo(all);
+	return count;
+}
+
+/* What programs use: both families at once, TCP after a cut answer, and no waiting for a refusal. */
+static void check_libc(void)
+{
+	uint64_t from;
+	int count, failed;
+
+	__nss_configure_lookup("hosts", "dns");
+	res_init();
+	_res.nsaddr_list[0] = where_is("8.8.4.4", 53).v4;
+	_res.nscount = 1;
+	_res.options &= ~(RES_DNSRCH | RES_DEFNAMES);
+	count = count_found("ok.allowed.test", AI_ADDRCONFIG, &failed);
+	expect(!failed && count == 1 + space.ipv6, "libc finds a name: %d addresses, %s", count,
+	       failed ? gai_strerror(failed) : "no error");
+	count = count_found("many.allowed.test", 0, &failed);
+	expect(!failed && count == (space.ipv6 ? 2 : 1) * MANY, "and %d of one that has many",
+	       count);
+	from = launch_now();
+	(void)count_found("libc.refused.test", 0, &failed);
+	expect(failed == EAI_NONAME && launch_now() - from < 1000,
+	       "and is told at once that there is no such name");
+}
+
 static void run_checks(void)
 {
+	check_libc();
 	check_allowed();
 	check_types();
 	check_refused();
