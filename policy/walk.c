@@ -316,6 +316,7 @@ static void heard_clear(struct heard *heard)
 /* hide and deny take all, a [path] section sets; what it says of sockets is nothing. */
 static void take(const struct sbx_image *image, struct sbx_state *state, const struct heard *heard)
 {
+	bool hidden = state->take_kind == SBX_RULE_HIDE && !state->rights;
 	uint8_t keep = 0;
 
 	state->section = SBX_NONE;
@@ -327,8 +328,12 @@ static void take(const struct sbx_image *image, struct sbx_state *state, const s
 	if (heard->add_rights & keep & SBX_RIGHT_SOCKET)
 		state->by[SBX_RIGHT_SOCKET_INDEX] = heard->add[SBX_RIGHT_SOCKET_INDEX];
 	state->rights = keep;
-	state->take = state->last = heard->take;
-	state->take_kind = heard->take_kind;
+	state->last = heard->take;
+	/* Who gives nothing does not show what is hidden. */
+	if (!hidden || keep || heard->take_kind == SBX_RULE_HIDE) {
+		state->take = heard->take;
+		state->take_kind = heard->take_kind;
+	}
 	for (int i = 0; i < 3; i++)
 		state->by[i] = heard->take;
 }

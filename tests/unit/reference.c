@@ -225,14 +225,18 @@ static void set_rights(struct place *place, const struct chorus *chorus)
 	const struct ref_rule *taken = chorus->hide   ? chorus->hide
 				       : chorus->deny ? chorus->deny
 						      : chorus->set;
+	bool hidden;
 
 	if (!taken) {
 		place->rights |= chorus->add;
 		return;
 	}
-	place->taken = taken;
+	hidden = place->rights == 0 && place->taken && place->taken->kind == SBX_RULE_HIDE;
 	place->section = taken == chorus->set ? taken : NULL;
 	place->rights = taken == chorus->set ? taken->rights | socket : 0;
+	/* What takes away, or sets to nothing, shows nothing. */
+	if (!hidden || place->rights || taken == chorus->hide)
+		place->taken = taken;
 }
 
 static void set_guards(struct place *place, const struct chorus *chorus)

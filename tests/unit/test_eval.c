@@ -156,6 +156,14 @@ static const struct {
 	  "create work/nowhere/ -> allowed\n"
 	  "create work/nowhere/at/all -> hidden\n"
 	  "create work/nevermore -> allowed\n" },
+	{ "who gives nothing does not show what is hidden",
+	  ALONE "[paths]\nwrite = .\nhide = ./work\ndeny = ./**/leaf, ./work/f\nread = ./work/sub\n"
+		"[path none]\nroot = ./work/a\nmode = none\n",
+	  "read work/f -> hidden\n"
+	  "create work/leaf -> hidden\n"
+	  "read work/a -> hidden\n"
+	  "read work/sub -> allowed\n"
+	  "read work/sub/deep/leaf -> denied\n" },
 	{ "on one path hide beats deny", ALONE "[paths]\nread = .\ndeny = ./work\nhide = ./work\n",
 	  "read work/f -> hidden\n" },
 	{ "on one path deny beats [path]",
