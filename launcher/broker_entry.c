@@ -270,6 +270,15 @@ static enum launch_served move(const struct brokered *call, const struct entry *
 						: 0);
 }
 
+/* What the kernel is left to answer for its first path must not tell of its second. */
+static void hide_second(const struct brokered *call, enum launch_served *served)
+{
+	char path[PATH_MAX];
+
+	if (*served == SERVED_LEFT && launch_broker_path(call, call->ask->to_path, path) == 0)
+		(void)is_hidden(call, launch_broker_dir(call, call->ask->to_dir), path, served);
+}
+
 /*
  * Finds both. The kernel finds both folders before it looks for names, and the first name before the
  * second: so a name that is too long is told of last.
@@ -280,8 +289,10 @@ static bool find_both(const struct brokered *call, struct entry *from, struct en
 	bool found = find(call, call->ask->dir, call->ask->path, from, served);
 	struct stat st;
 
-	if (!found && !is_too_long(call, from, *served))
+	if (!found && !is_too_long(call, from, *served)) {
+		hide_second(call, served);
 		return false;
+	}
 	if (find(call, call->ask->to_dir, call->ask->to_path, to, served)) {
 		if (!found)
 			*served = launch_broker_done(call, -ENAMETOOLONG);
@@ -401,10 +412,12 @@ enum launch_served launch_broker_link(struct brokered *call)
 	fd = pin_source(call, &hidden);
 	if (hidden)
 		return launch_broker_hidden(call, SBX_OP_READ, call->judge->at.path);
-	if (fd == -ELOOP)
-		return launch_broker_left(call, ELOOP);
-	if (fd < 0)
-		return launch_broker_unfound(call, fd);
+	if (fd < 0) {
+		served = fd == -ELOOP ? launch_broker_left(call, ELOOP)
+				      : launch_broker_unfound(call, fd);
+		hide_second(call, &served);
+		return served;
+	}
 	if (find(call, call->ask->to_dir, call->ask->to_path, &to, &served))
 		served = link_pinned(call, fd, &to);
 	launch_entry_close(&to);

@@ -120,6 +120,16 @@ static bool follow(struct trail *trail, const char *text, size_t len)
 	return true;
 }
 
+/* A hidden file in the middle of a path: that nothing is in it would tell that it is there. */
+static bool is_hidden_file(const struct trail *trail)
+{
+	struct stat st;
+
+	return *trail->rest && trail_hides(trail) &&
+	       fstatat(AT_FDCWD, trail->path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       !S_ISDIR(st.st_mode);
+}
+
 /* One name, or some dots. 1: what is hidden was used as a way; 0: on; -1: that is no way. */
 static int trail_step(struct trail *trail, const char *name, size_t len, bool follows)
 {
@@ -142,7 +152,7 @@ static int trail_step(struct trail *trail, const char *name, size_t len, bool fo
 	trail->path[trail->len] = '\0';
 	link = follows ? read_link(trail, text) : 0;
 	if (!link)
-		return 0;
+		return is_hidden_file(trail);
 	if (trail_hides(trail))
 		return 1;
 	return !trail->straight && follow(trail, text, (size_t)link) ? 0 : -1;
