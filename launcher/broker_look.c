@@ -212,7 +212,7 @@ static bool is_worth_words(const struct brokered *call, enum sbx_op op)
 {
 	struct stat st;
 
-	return op == SBX_OP_CREATE || op == SBX_OP_RENAME ||
+	return op == SBX_OP_CREATE || op == SBX_OP_RENAME || op == SBX_OP_BIND ||
 	       fstatat(AT_FDCWD, call->judge->at.path, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
@@ -230,6 +230,9 @@ enum launch_served launch_broker_hidden(const struct brokered *call, enum sbx_op
 		(struct sbx_request){ .op = SBX_OP_READ, .size = -1, .path = judge->at.path };
 	sbx_eval(judge->image, &judge->request, &judge->verdict);
 	judge->request.op = op;
+	/* Or only its folder is, in which nothing can be made or removed then. */
+	if (judge->verdict.code != SBX_CODE_HIDDEN)
+		sbx_eval(judge->image, &judge->request, &judge->verdict);
 	return judge->verdict.code == SBX_CODE_HIDDEN ? SERVED_JUDGED : SERVED_DONE;
 }
 

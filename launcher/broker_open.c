@@ -451,19 +451,35 @@ static bool is_name_only(uint64_t flags)
 	       ((flags & O_ACCMODE) == NO_ACCESS && !(flags & (O_CREAT | O_TRUNC | TMPFILE)));
 }
 
-/* Whether it can be read instead. */
-static int check_name(const struct opening *opening, const struct stat *st)
+/* Whether it can be read instead; 'refused': not by the policy. */
+static int check_name(const struct opening *opening, const struct stat *st, bool *refused)
 {
 	bool folder = S_ISDIR(st->st_mode);
 
+	*refused = false;
 	if (!folder && opening->flags & O_DIRECTORY)
 		return -ENOTDIR;
 	if (S_ISLNK(st->st_mode))
 		return -ELOOP;
-	return opening->flags & O_PATH && (folder || S_ISREG(st->st_mode)) &&
-			       allows(opening, folder ? SBX_OP_LIST : SBX_OP_READ, st)
-		       ? 0
-		       : -EACCES;
+	if (!(opening->flags & O_PATH) || !(folder || S_ISREG(st->st_mode)))
+		return -EACCES;
+	*refused = !allows(opening, folder ? SBX_OP_LIST : SBX_OP_READ, st);
+	return *refused ? -EACCES : 0;
+}
+
+/* The judge says nothing of descriptors that only name a file, so what there is to say is said here. */
+static enum launch_served refuse_name(const struct opening *opening, const struct stat *st)
+{
+	struct launch_judge *judge = opening->call->judge;
+
+	judge->request =
+		(struct sbx_request){ .op = S_ISDIR(st->st_mode) ? SBX_OP_LIST : SBX_OP_READ,
+				      .is_dir = S_ISDIR(st->st_mode),
+				      .size = -1,
+				      .path = judge->at.path };
+	(void)snprintf(judge->given, sizeof(judge->given), "%s", opening->path);
+	*opening->call->answer = (struct launch_answer){ .error = judge->verdict.error };
+	return SERVED_JUDGED;
 }
 
 /*
@@ -475,7 +491,7 @@ static enum launch_served open_name(struct opening *opening)
 	int flags = (int)opening->flags & O_NOFOLLOW;
 	enum launch_served served;
 	struct stat st;
-	bool hidden;
+	bool hidden, refused = false;
 	int failed;
 
 	opening->pinned =
@@ -484,10 +500,14 @@ static enum launch_served open_name(struct opening *opening)
 		return hidden ? launch_broker_hidden(opening->call, SBX_OP_READ, opening->path)
 			      : launch_broker_done(opening->call, opening->pinned);
 	(void)snprintf(opening->name, sizeof(opening->name), "%s", opening->call->judge->at.path);
-	failed = fstat(opening->pinned, &st) < 0 ? -errno : check_name(opening, &st);
+	failed = fstat(opening->pinned, &st) < 0 ? -errno : check_name(opening, &st, &refused);
 	if (!failed)
 		opening->flags = O_RDONLY | (opening->flags & (O_DIRECTORY | O_CLOEXEC));
-	served = failed ? launch_broker_done(opening->call, failed) : open_for_use(opening, &st);
+	if (refused)
+		served = refuse_name(opening, &st);
+	else
+		served = failed ? launch_broker_done(opening->call, failed)
+				: open_for_use(opening, &st);
 	if (opening->pinned >= 0)
 		(void)close(opening->pinned);
 	return served;
@@ -651,7 +671,7 @@ enum launch_served launch_broker_truncate(struct brokered *call)
 	if (failed == -ELOOP)
 		served = launch_broker_left(call, ELOOP);
 	else if (failed < 0)
-		served = launch_broker_done(call, failed);
+		served = launch_broker_unfound(call, failed);
 	else
 		served = truncate_pinned(&opening, length);
 	if (opening.pinned >= 0)

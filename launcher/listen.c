@@ -230,12 +230,14 @@ static void say(struct launch_listen *listen, const struct launch_judge *judge,
 }
 
 /*
- * Who vouches for a call that comes here all the same asks again if it wants words. (Nobody vouches for
- * what no other layer decides: there the word is a left-over in a register.)
+ * Who vouches for a call that comes here all the same asks again if it was refused and wants words.
+ * (Nobody vouches for what no other layer decides: there the word is a left-over in a register.)
  */
-static bool is_vouched_in_vain(enum launch_call_index index, const struct seccomp_notif *asked)
+static bool is_vouched_in_vain(enum launch_call_index index, const struct seccomp_notif *asked,
+			       int error)
 {
-	return asked->data.args[5] == SBX_VOUCHER && !launch_call_is_unheld(index);
+	return asked->data.args[5] == SBX_VOUCHER && !launch_call_is_unheld(index) &&
+	       SBX_IS_REFUSAL(error) && (error != EFBIG || asked->data.nr != SYS_truncate);
 }
 
 /*
@@ -250,7 +252,7 @@ static void explain_path(struct launch_listen *listen, struct launch_judge *judg
 
 	if (!error)
 		error = otherwise;
-	else if (!is_vouched_in_vain(index, asked))
+	else if (!is_vouched_in_vain(index, asked, error))
 		say(listen, judge, asked, layer);
 	answer(listen, asked->id, error, error == 0);
 }
@@ -290,7 +292,7 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		explain_path(listen, judge, index, asked, "landlock", 0);
 		return;
 	case SERVED_REFUSED:
-		if (is_vouched_in_vain(index, asked)) {
+		if (is_vouched_in_vain(index, asked, result.error)) {
 			answer(listen, asked->id, result.error, false);
 			return;
 		}
@@ -301,7 +303,7 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		break;
 	case SERVED_JUDGED:
 		launch_judge_record(judge, index);
-		if (!is_vouched_in_vain(index, asked))
+		if (!is_vouched_in_vain(index, asked, result.error))
 			say(listen, judge, asked, "broker");
 		__attribute__((fallthrough));
 	case SERVED_DONE:

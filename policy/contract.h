@@ -15,10 +15,20 @@
 #ifndef SBX_CONTRACT_H
 #define SBX_CONTRACT_H
 
+#include <errno.h>
 #include <stdint.h>
 
 #define SBX_VOUCHER UINT64_C(0x53bd9a4e71c6f08d)
 #define SBX_ASK UINT64_C(0xa7e14c3920d85b6f)
+
+/*
+ * What the shim takes for a refusal, and asks about; of any other error nobody asks a second time. EFBIG
+ * is said of files that are too large for a policy. But not of truncate(): whoever meets a limit of its
+ * own there gets a signal each time.
+ */
+#define SBX_IS_REFUSAL(error)                                                             \
+	((error) == EACCES || (error) == EPERM || (error) == EROFS || (error) == EXDEV || \
+	 (error) == EFBIG)
 
 /* 0: there is no such zone on this architecture. */
 #ifdef __x86_64__

@@ -16,7 +16,7 @@
 
 bool shim_is_refusal(long result)
 {
-	return result == -EACCES || result == -EPERM || result == -EROFS || result == -EXDEV;
+	return SBX_IS_REFUSAL(-result);
 }
 
 int shim_errno(void)
@@ -59,7 +59,7 @@ long shim_try(long number, long a, long b, long c, long d, long e)
 {
 	long result = shim_quietly(number, a, b, c, d, e);
 
-	if (!shim_is_refusal(result))
+	if (!shim_is_refusal(result) || (result == -EFBIG && number == SYS_truncate))
 		return result;
 	return shim_ask(&(struct shim_call){ number, { a, b, c, d, e } }, result);
 }

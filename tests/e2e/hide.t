@@ -302,6 +302,54 @@ has out 'hidden names' '--dry-run says what it costs'
 launch --dry-run --workspace=with/ws -- true
 hasnt out 'hidden names' 'and does not where nothing is hidden'
 
+# -- what tells nothing by the errno of something else, and what is said
+file policy3.ini '[sandbox]
+include = bash, python
+workspace = ./with/ws
+
+[paths]
+hide = ./with/ws/secret, with/**/.env
+read = with/**/.env/g
+write = ./with/ws/secret/in/g
+deny = ./with/ws/secrets
+
+[path small]
+root = ./with/ws/deep
+mode = rw
+max_file_bytes = 2
+'
+cat >calls.py <<'END_OF_PYTHON'
+import ctypes, errno, os, socket
+libc = ctypes.CDLL(None, use_errno=True)
+def say(name, result):
+    print(name, "done" if result >= 0 else errno.errorcode[ctypes.get_errno()])
+def rename(a, b): return libc.renameat2(-100, a, -100, b, 0)
+for to in b"secret/in/x", b"secret/none/x", b"secret/f/x":
+    say("rename", rename(b"sub/.", to))
+r, w = os.pipe()
+for to in b"secret/f", b"secret/none", b".env":
+    say("link", libc.linkat(-100, b"/proc/self/fd/%d" % r, -100, to, 0x400))
+for path in b".env/g", b"xenv/../.env/g", b"none/.env/g":
+    say("open", libc.open(path, 0))
+say("remove", libc.remove(b"secret/in/g"))
+try: socket.socket(socket.AF_UNIX).bind("secret/in/new")
+except OSError as e: print("bind", errno.errorcode[e.errno])
+say("O_PATH", libc.open(b"secrets", os.O_PATH))
+say("truncate", libc.truncate(b"secrets/f", 0))
+say("size", libc.open(b"deep/in/file", 0))
+END_OF_PYTHON
+for kind in '' --no-shim; do
+	rm -f "$DIR/log"
+	launch -q -p policy3.ini --log="$DIR/log" ${kind:+"$kind"} -- "$PYTHON" -c "$(cat calls.py)"
+	says out "$(printf '%s\n' 'rename ENOENT' 'rename ENOENT' 'rename ENOENT' 'link ENOENT' 'link ENOENT' 'link ENOENT' \
+		'open ENOENT' 'open ENOENT' 'open ENOENT' 'remove ENOENT' 'bind ENOENT' 'O_PATH EACCES' 'truncate EACCES' 'size EFBIG')" \
+		"${kind:-with the shim}: no other path, and no file on the way, tells what is hidden"
+	for event in 'delete","code":"hidden' 'bind","code":"hidden' 'list","code":"denied' 'write","code":"denied' 'read","code":"size'; do
+		grep -q "\"op\":\"$event\"" "$DIR/log"
+		result $? "${kind:-with the shim}: it is said: $event"
+	done
+done
+
 # -- options, and what cannot be held
 launch -q --workspace=with/ws --hide=with/ws/sub -- ls . sub
 has err "cannot access 'sub': No such file" '--hide hides'
