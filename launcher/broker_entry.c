@@ -150,6 +150,23 @@ enum launch_served launch_broker_make(struct brokered *call)
 	return served;
 }
 
+/*
+ * A folder for unlink(), or something else for rmdir(), or "file/". Landlock would refuse it before the kernel finds
+ * that; but remove() of the C library goes on to rmdir() after EISDIR alone.
+ */
+static bool is_other_kind(const struct brokered *call, const struct entry *entry,
+			  const struct stat *st, int flags)
+{
+	const struct launch_covers *covers = call->judge->covers;
+
+	if (S_ISDIR(st->st_mode) == !!(flags & AT_REMOVEDIR) &&
+	    (S_ISDIR(st->st_mode) || !entry->slashed))
+		return false;
+	if (faccessat(entry->folder, ".", W_OK | X_OK, AT_EACCESS) == 0)
+		return true;
+	return errno == EROFS && covers && launch_covers_over(covers, entry->path);
+}
+
 static enum launch_served remove_entry(const struct brokered *call, const struct entry *entry,
 				       int flags)
 {
@@ -160,7 +177,9 @@ static enum launch_served remove_entry(const struct brokered *call, const struct
 		return launch_broker_done(call, -errno);
 	request.is_dir = S_ISDIR(st.st_mode);
 	if (!launch_broker_allows(call, &request))
-		return SERVED_REFUSED;
+		return is_other_kind(call, entry, &st, flags)
+			       ? launch_broker_done(call, request.is_dir ? -EISDIR : -ENOTDIR)
+			       : SERVED_REFUSED;
 	if (launch_broker_is_held_in(call, entry->path))
 		return SERVED_HELD;
 	return launch_broker_done(call,

@@ -168,7 +168,7 @@ int launch_covers_mount(struct launch_covers *covers, struct launch_error *error
 	return 0;
 }
 
-bool launch_covers_over(const struct launch_covers *covers, const char *path)
+static bool is_over(const struct launch_covers *covers, const char *path, bool denied)
 {
 	for (size_t len = 1; covers->count && path[0] && path[len - 1]; len++) {
 		size_t low = 0, high = covers->count;
@@ -180,7 +180,7 @@ bool launch_covers_over(const struct launch_covers *covers, const char *path)
 			const struct launch_cover *mask = &covers->list[middle];
 			int order = strncmp(path, mask->path, len);
 
-			if (!order && !mask->path[len] && mask->made)
+			if (!order && !mask->path[len] && mask->made && (mask->denied || !denied))
 				return true;
 			if (order < 0 || (!order && mask->path[len]))
 				high = middle;
@@ -189,6 +189,16 @@ bool launch_covers_over(const struct launch_covers *covers, const char *path)
 		}
 	}
 	return false;
+}
+
+bool launch_covers_over(const struct launch_covers *covers, const char *path)
+{
+	return is_over(covers, path, false);
+}
+
+bool launch_covers_deny(const struct launch_covers *covers, const char *path)
+{
+	return is_over(covers, path, true);
 }
 
 void launch_covers_moved(struct launch_covers *covers)

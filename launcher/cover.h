@@ -54,8 +54,9 @@ int launch_covers_mount(struct launch_covers *covers, struct launch_error *error
 void launch_covers_drop(struct launch_covers *covers);
 void launch_covers_done(struct launch_covers *covers);
 
-/* Whether a mask stands at a path, or above it. */
+/* Whether a mask stands at a path, or above it; and whether one that leaves nothing to be seen does. */
 bool launch_covers_over(const struct launch_covers *covers, const char *path);
+bool launch_covers_deny(const struct launch_covers *covers, const char *path);
 
 /*
  * A mask goes away when somebody outside removes or replaces what is under it: the kernel takes the

@@ -37,6 +37,12 @@ static bool is_masked(const struct launch_judge *judge, const char *path)
 	return judge->covers && launch_covers_over(judge->covers, path);
 }
 
+/* By a mask that nobody can look behind. */
+static bool is_shut(const struct launch_judge *judge, const char *path)
+{
+	return judge->covers && launch_covers_deny(judge->covers, path);
+}
+
 /*
  * What a path leads to below a masked folder, which nobody can look into: by its names alone, as if a
  * file were there, or where something is to be made, nothing but its folder.
@@ -47,7 +53,7 @@ static bool find_masked(const struct launch_judge *judge, int dir, const char *p
 	if (!judge->covers || !judge->covers->count ||
 	    launch_target_find(judge->thread, dir, path,
 			       flags | SBX_RESOLVE_MISSING | SBX_RESOLVE_UNSEEN, 0, at) < 0 ||
-	    !at->unseen || at->len < 2 || !is_masked(judge, at->path))
+	    !at->unseen || at->len < 2 || !is_shut(judge, at->path))
 		return false;
 	at->existing = flags & SBX_RESOLVE_MISSING ? (size_t)(strrchr(at->path + 1, '/') - at->path)
 						   : at->len;
@@ -108,15 +114,28 @@ static bool is_no_name(const char *path)
 	       (end - start == 2 && !memcmp(path + start, "..", 2));
 }
 
+/* A mount that forbids to write or to execute was ours: ordinary permissions are still to be seen. */
+static bool may_but_for_mask(const char *path, int mode)
+{
+	struct stat st;
+
+	if (errno == EROFS)
+		return true;
+	return mode == X_OK && errno == EACCES &&
+	       fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	       st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH);
+}
+
 /*
  * Whether ordinary permissions, and the mount, would have it: as our own user, who is the program's.
  * Where a mask stands, they are ours, and what is behind it cannot be asked any more.
  */
 static bool may(const struct launch_judge *judge, const char *path, int mode)
 {
-	if (is_masked(judge, path))
+	if (is_shut(judge, path) ||
+	    faccessat(AT_FDCWD, path, mode, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0)
 		return true;
-	return faccessat(AT_FDCWD, path, mode, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0;
+	return may_but_for_mask(path, mode) && is_masked(judge, path);
 }
 
 static bool may_change_folder(const struct launch_judge *judge, const char *path)

@@ -216,6 +216,31 @@ for name in ("token", "hole/key"):
 		rm -r ws/closed
 	fi
 
+	# What could not be anyway keeps its errno, and permissions count where a mask forbids only writing.
+	mkdir -p ws/docs/closed ws/hole2
+	file ws/docs/closed/text 'text\n'
+	chmod 444 ws/docs/closed
+	cp policy.ini kinds.ini
+	sed -i 's,^deny.*,&\, ./ws/hole2,' kinds.ini
+	launch -q -p kinds.ini --log=kinds.log -- "$PYTHON" -c 'import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+def say(name, result): print(name, result if result >= 0 else errno.errorcode[ctypes.get_errno()])
+say("rmdir", libc.rmdir(b"docs/text"))
+say("unlink", libc.unlink(b"docs/text/"))
+say("unlink", libc.unlink(b"docs"))
+say("unlink", libc.unlink(b"hole2"))
+say("remove", libc.remove(b"hole2"))
+say("open", libc.open(b"docs/closed/text", 0))
+say("create", libc.open(b"docs/closed/new", os.O_CREAT | os.O_WRONLY, 0o600))'
+	says out "$(printf '%s\n' 'rmdir ENOTDIR' 'unlink ENOTDIR' 'unlink EISDIR' 'unlink EISDIR' 'remove EACCES' 'open EACCES' 'create EACCES')" \
+		'a folder is a folder, and a file none, also where both are refused'
+	grep -q '"op":"delete","code":"denied".*hole2' kinds.log
+	result $? 'and remove() of an empty folder is refused in words'
+	is_root || ! grep -q '"event":"denial".*closed' kinds.log
+	result $? 'but not what permissions refuse'
+	chmod 755 ws/docs/closed
+	rm -r ws/docs/closed ws/hole2 kinds.ini kinds.log
+
 	# There is an end to looking for what patterns match. (In memory: disks take long to make so many.)
 	many=$(mktemp -d /dev/shm/sbx-many-XXXXXX) && trap 'rm -rf "$many"; cleanup' EXIT
 	file "$many/z.pem" 'SECRET\n'
