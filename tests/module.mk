@@ -35,6 +35,7 @@ PROGRAMS := $(SHIM_TESTS) $(ATTACKS) $(ACTORS) $(DOERS) $(PROBES) $(HYGIENE)
 
 PROVEFLAGS   ?= --jobs $(JOBS)
 FUZZ_SECONDS ?= 60
+AGREE_CASES  ?= 200000
 
 .PHONY: check agree asan fuzz fuzz-run lint everything tidy
 
@@ -61,9 +62,9 @@ check: deps ## build and run all tests
 	@SBX_BUILD=$(abspath $(B)) SBX_TOP=$(CURDIR) SBX_VARIANT=$(VARIANT) \
 		prove $(PROVEFLAGS) $(TESTS)
 
-agree: ## 200,000 random cases: engine, vouched calls and notified calls agree
+agree: ## AGREE_CASES (200,000) random cases: engine, vouched, notified and masked calls agree
 	@$(MAKE) all $(B)/tests/agree/test_agree.t $(ACTORS)
-	@SBX_BUILD=$(abspath $(B)) SBX_CASES=200000 $(B)/tests/agree/test_agree.t
+	@tests/agree/run.sh $(abspath $(B)) $(AGREE_CASES) $(JOBS) $(SBX_SEED)
 
 asan: ## the same tests under AddressSanitizer and UBSan
 	@$(MAKE) VARIANT=asan check

@@ -23,11 +23,45 @@ static int folder_of(const struct actor_case *what)
 	return what->by_descriptor && *what->base ? ACTOR_FOLDER : AT_FDCWD;
 }
 
+/* Of the act that is being done. */
+static uint32_t seen;
+
+static int see_names(int fd)
+{
+	_Alignas(struct dirent64) char bytes[2048];
+	long got = 0;
+
+	while (fd >= 0 && (got = syscall(SYS_getdents64, fd, bytes, sizeof(bytes))) > 0)
+		for (long at = 0; at < got;) {
+			const struct dirent64 *entry = (const void *)(bytes + at);
+
+			seen += actor_name(entry->d_name);
+			at += entry->d_reclen;
+		}
+	return got < 0 ? -1 : 0;
+}
+
+static int see_stream(DIR *stream)
+{
+	const struct dirent *entry;
+
+	while (stream && (entry = readdir(stream)))
+		seen += actor_name(entry->d_name);
+	return stream ? closedir(stream) : -1;
+}
+
 static int done_with(int fd)
 {
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? -1 : 0;
+}
+
+static int done_with_open(const struct actor_case *what, int fd)
+{
+	int failed = what->act == ACT_LIST ? see_names(fd) : 0;
+
+	return done_with(fd) < 0 ? -1 : failed;
 }
 
 static int done_with_stream(FILE *stream)
@@ -38,7 +72,6 @@ static int done_with_stream(FILE *stream)
 static int open_other(const struct actor_case *what, int flags)
 {
 	struct open_how how = { .flags = (uint64_t)flags, .mode = flags & O_CREAT ? 0600 : 0 };
-	DIR *listed;
 
 	switch (what->act) {
 	case ACT_READ:
@@ -50,8 +83,7 @@ static int open_other(const struct actor_case *what, int flags)
 	case ACT_THROUGH:
 		return done_with(creat(what->path, 0600));
 	case ACT_LIST:
-		listed = opendir(what->path);
-		return listed ? closedir(listed) : -1;
+		return see_stream(opendir(what->path));
 	default:
 		return done_with(
 			(int)syscall(SYS_openat2, AT_FDCWD, what->path, &how, sizeof(how)));
@@ -66,15 +98,16 @@ static int do_open(const struct actor_case *what)
 	case HOW_OTHER:
 		return open_other(what, flags);
 	case HOW_AT:
-		return done_with(openat(folder, what->path, flags, 0600));
+		return done_with_open(what, openat(folder, what->path, flags, 0600));
 #ifdef SYS_open
 	case HOW_RAW:
-		return done_with((int)syscall(SYS_open, what->path, flags, 0600));
+		return done_with_open(what, (int)syscall(SYS_open, what->path, flags, 0600));
 #endif
 	case HOW_RAW_AT:
-		return done_with((int)syscall(SYS_openat, folder, what->path, flags, 0600));
+		return done_with_open(what,
+				      (int)syscall(SYS_openat, folder, what->path, flags, 0600));
 	default:
-		return done_with(open(what->path, flags, 0600));
+		return done_with_open(what, open(what->path, flags, 0600));
 	}
 }
 
@@ -191,6 +224,115 @@ static long do_call(const struct actor_case *what)
 	}
 }
 
+/* --- Looks --- */
+
+/* How large a folder is depends on what was in it once. */
+static long see_stat(long result, const struct stat *st)
+{
+	if (result == 0)
+		seen = S_ISREG(st->st_mode) ? actor_mix(actor_mix(actor_mix(1, st->st_mode),
+								  (uint64_t)st->st_size),
+							st->st_nlink)
+					    : actor_mix(1, st->st_mode);
+	return result;
+}
+
+static long do_statx(const struct actor_case *what)
+{
+	int flags = what->act == ACT_LSTAT ? AT_SYMLINK_NOFOLLOW : 0;
+	struct statx more;
+	long result = statx(AT_FDCWD, what->path, flags, STATX_BASIC_STATS, &more);
+	struct stat st = { .st_mode = more.stx_mode,
+			   .st_size = (off_t)more.stx_size,
+			   .st_nlink = more.stx_nlink };
+
+	return see_stat(result, &st);
+}
+
+static long do_stat(const struct actor_case *what)
+{
+	bool follows = what->act == ACT_STAT;
+	int flags = follows ? 0 : AT_SYMLINK_NOFOLLOW;
+	const char *path = what->path;
+	struct stat st;
+
+	switch (what->how) {
+	case HOW_OTHER:
+		return do_statx(what);
+	case HOW_AT:
+		return see_stat(fstatat(folder_of(what), path, &st, flags), &st);
+#ifdef SYS_stat
+	case HOW_RAW:
+		return see_stat(syscall(follows ? SYS_stat : SYS_lstat, path, &st), &st);
+#endif
+	case HOW_RAW_AT:
+		return see_stat(syscall(SYS_newfstatat, folder_of(what), path, &st, flags), &st);
+	default:
+		return see_stat(follows ? stat(path, &st) : lstat(path, &st), &st);
+	}
+}
+
+static long do_access(const struct actor_case *what)
+{
+	switch (what->how) {
+	case HOW_OTHER:
+		return access(what->path, W_OK);
+	case HOW_AT:
+		return faccessat(folder_of(what), what->path, X_OK, 0);
+#ifdef SYS_access
+	case HOW_RAW:
+		return syscall(SYS_access, what->path, R_OK);
+#endif
+	case HOW_RAW_AT:
+		return syscall(SYS_faccessat, folder_of(what), what->path, F_OK);
+	default:
+		return access(what->path, R_OK);
+	}
+}
+
+/* Where an absolute link leads differs in one letter from tree to tree. */
+static long do_readlink(const struct actor_case *what)
+{
+	char text[ACTOR_PATH];
+	long len;
+
+	switch (what->how) {
+	case HOW_AT:
+		len = readlinkat(folder_of(what), what->path, text, sizeof(text));
+		break;
+#ifdef SYS_readlink
+	case HOW_RAW:
+		len = syscall(SYS_readlink, what->path, text, sizeof(text));
+		break;
+#endif
+	case HOW_RAW_AT:
+		len = syscall(SYS_readlinkat, folder_of(what), what->path, text, sizeof(text));
+		break;
+	default:
+		len = readlink(what->path, text, sizeof(text));
+	}
+	if (len > 0)
+		seen = actor_mix(actor_mix(1, (uint64_t)len), (unsigned char)text[len - 1]);
+	return len;
+}
+
+static long do_look(const struct actor_case *what)
+{
+	switch (what->act) {
+	case ACT_STAT:
+	case ACT_LSTAT:
+		return do_stat(what);
+	case ACT_ACCESS:
+		return do_access(what);
+	case ACT_READLINK:
+		return do_readlink(what);
+	default:
+		return what->how == HOW_RAW ? syscall(SYS_chdir, what->path) : chdir(what->path);
+	}
+}
+
+/* --- All of it --- */
+
 /* Only returns: nothing here is a program. ENOEXEC says that it may be executed. */
 static int do_exec(const struct actor_case *what)
 {
@@ -226,6 +368,8 @@ static int perform(const struct actor_case *what)
 
 	if (what->act == ACT_EXEC)
 		result = do_exec(what);
+	else if (what->act >= ACT_COUNT)
+		result = do_look(what);
 	else if (acts[what->act].open >= 0)
 		result = do_open(what);
 	else
@@ -275,11 +419,9 @@ static bool enter(const struct actor_case *what)
 
 static void leave(const struct actor_case *what)
 {
-	if (!*what->base)
-		return;
-	if (what->by_descriptor)
+	if (*what->base && what->by_descriptor)
 		close(ACTOR_FOLDER);
-	else if (chdir("/") < 0)
+	if (((*what->base && !what->by_descriptor) || what->act == ACT_CHDIR) && chdir("/") < 0)
 		_exit(3);
 }
 
@@ -305,10 +447,13 @@ int main(void)
 		return 3;
 	umask(0);
 	while (read(STDIN_FILENO, &what, sizeof(what)) == sizeof(what)) {
-		int code = enter(&what) ? choose(&what) : ACTOR_NO_BASE + errno;
+		struct actor_reply reply;
 
+		seen = 0;
+		reply.code = enter(&what) ? choose(&what) : ACTOR_NO_BASE + errno;
+		reply.seen = reply.code ? 0 : seen;
 		leave(&what);
-		if (write(STDOUT_FILENO, &code, sizeof(code)) != sizeof(code))
+		if (write(STDOUT_FILENO, &reply, sizeof(reply)) != sizeof(reply))
 			return 3;
 	}
 	return 0;

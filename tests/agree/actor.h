@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the test asks of the program that it starts bare and in sandboxes: one act at a time, through
- * a pipe, and for each an errno comes back through another.
+ * a pipe, and for each a reply comes back through another.
  */
 #ifndef ACTOR_H
 #define ACTOR_H
@@ -31,6 +31,30 @@ struct actor_case {
 	char base[ACTOR_PATH]; /* a folder, or "" */
 	char path[ACTOR_PATH];
 	char to[ACTOR_PATH];
+};
+
+static inline uint32_t actor_mix(uint32_t hash, uint64_t value)
+{
+	hash = (hash ^ (uint32_t)(value ^ value >> 32)) * 0x9e3779b1u;
+	return hash ^ hash >> 15;
+}
+
+/* What a name adds to what is seen of a listing. */
+static inline uint32_t actor_name(const char *name)
+{
+	uint32_t hash = 1;
+
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		return 0;
+	for (; *name; name++)
+		hash = actor_mix(hash, (unsigned char)*name);
+	return hash;
+}
+
+/* What came of it. */
+struct actor_reply {
+	int code; /* an errno, or 0 */
+	uint32_t seen; /* a number that differs when what was listed or looked at does */
 };
 
 /* Said once, at the beginning. */

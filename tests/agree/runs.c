@@ -14,7 +14,8 @@
 #define PATIENCE_MS 60000
 #define STATUS_REFUSED 125
 
-const char *const run_names[RUN_COUNT] = { "bare", "with the shim", "static" };
+const char *const run_names[RUN_COUNT] = { "bare", "with the shim", "static",
+					   "with the shim, masked", "static, masked" };
 
 static char build[PATH_MAX];
 
@@ -121,7 +122,8 @@ static void become(uid_t uid)
 /* In the child. */
 _Noreturn static void start(enum run_kind kind, uid_t uid, const char *policy, const char *log)
 {
-	const char *actor = built(kind == RUN_STATIC ? "programs/actor-static" : "programs/actor");
+	const char *actor =
+		built(run_has_loader(kind) ? "programs/actor" : "programs/actor-static");
 	const char *argv[12] = { built("bin/sbx-launch"), "-q", "--trust", "-p", policy };
 	size_t count = 5;
 	int errors = open(errors_of(kind), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -168,13 +170,14 @@ bool run_start(struct run *run, enum run_kind kind, uid_t uid, const char *polic
 	return false;
 }
 
-int run_act(const struct run *run, const struct actor_case *what)
+struct actor_reply run_act(const struct run *run, const struct actor_case *what)
 {
-	int code;
+	struct actor_reply reply;
 
-	if (write(run->to, what, sizeof(*what)) != sizeof(*what) || !hear(run, &code, sizeof(code)))
+	if (write(run->to, what, sizeof(*what)) != sizeof(*what) ||
+	    !hear(run, &reply, sizeof(reply)))
 		give_up(run, "has ended too early");
-	return code;
+	return reply;
 }
 
 void run_end(struct run *run)

@@ -137,7 +137,7 @@ static void pass_link(const struct grown *grown, char path[ACTOR_PATH])
 /* Acts that have no form that takes a descriptor. */
 static bool has_at(enum act act)
 {
-	return act != ACT_TRUNCATE && act != ACT_SOCKET;
+	return act != ACT_TRUNCATE && act != ACT_SOCKET && act != ACT_CHDIR;
 }
 
 /* Sets how the act starts: from the root, in a folder, or from a descriptor of one. */
@@ -217,8 +217,12 @@ static void pick_places(const struct grown *grown, enum act act, char path[ACTOR
 {
 	if (acts[act].op == SBX_OP_CREATE && (act != ACT_THROUGH || chance(3) == 0))
 		pick_new(grown, path);
-	else if (act == ACT_LIST)
+	else if (act >= ACT_COUNT && chance(6) == 0)
+		pick_new(grown, path);
+	else if (act == ACT_LIST || act == ACT_CHDIR)
 		pick_old(grown, "/", path);
+	else if (act == ACT_STAT || act == ACT_LSTAT || act == ACT_ACCESS)
+		pick_old(grown, "fhl/", path);
 	else if (act == ACT_RMDIR)
 		pick_old(grown, "e", path);
 	else if (act == ACT_RENAME || act == ACT_EXCHANGE)
@@ -238,7 +242,7 @@ void spell(const struct grown *grown, struct spelled *spelled)
 	bool relative;
 	const char *base;
 
-	*spelled = (struct spelled){ .what.act = (enum act)chance(ACT_COUNT) };
+	*spelled = (struct spelled){ .what.act = (enum act)chance(ACT_ALL) };
 	pick_places(grown, what->act, path, to);
 	base = choose_base(grown, what);
 	if (chance(2))

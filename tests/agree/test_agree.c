@@ -1,224 +1,83 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random trees, random policies, random acts in random spellings. Each act is done three times
- * in the same tree: bare, by a program that loads the shim, and by a static one. What works bare must
- * work in both sandboxes, with the same effect, exactly where the engine allows it; what the engine
- * refuses must be refused in both, leave no trace, and be in the log; and what fails bare must fail
- * with the same errno, unless it is refused.
+ * Random trees, random policies, random acts in random spellings. Each act is done five times, each
+ * time in the same tree: bare, by a program that loads the shim, and by a static one; by these two
+ * again where masks are mounted. What works bare must work in all sandboxes, with the same effect,
+ * exactly where the engine allows it; what the engine refuses must be refused in all, leave no trace,
+ * and be in the log; and what fails bare must fail with the same errno, unless it is refused. For the
+ * bare program, what is hidden is not there.
  *
  * SBX_SEED repeats a run, SBX_CASES says how many cases there are to be.
  */
 #include "agree.h"
 
-#define CASES 3000
-#define CASES_SLOW 800 /* under a sanitizer */
-#define BATCH 100
+#include <sched.h>
+
+#define CASES 1700
+#define CASES_SLOW 450 /* under a sanitizer */
+#define BATCH 160
 #define SHOWN 10
 #define TRIES_MOST 200 /* policies that are refused before the first that is not */
 
-/* One act, with all that was said of it and came of it. */
-struct one {
-	struct spelled spelled;
-	struct answer answers[2];
-	size_t answer_count;
-	bool known, allowed, bound;
-	bool early; /* the kernel may refuse before it finds that this cannot be */
-	int codes[RUN_COUNT];
-	uint64_t pictures[RUN_COUNT];
+/* Trees that are the same. */
+enum {
+	WORLD_BARE,
+	WORLD_OPEN, /* without namespaces */
+	WORLD_MASKED,
+	WORLD_COUNT
 };
 
-static struct world world;
+static struct world worlds[WORLD_COUNT];
+static struct world *const first = &worlds[WORLD_BARE];
 static struct run runs[RUN_COUNT];
+static bool running[RUN_COUNT];
+static bool can_mask;
 static struct one batch[BATCH];
 static size_t batch_count;
-static const struct sbx_image *image;
 static char policy_text[2048];
 
 static struct {
-	unsigned int cases, allowed, refused, failing, bound, batches, unheld;
+	unsigned int cases, allowed, refused, failing, bound, batches, unheld, masked, hiding;
 	unsigned int wrong, lost, explained, unexplained, unfounded;
 } tally;
 
-/* --- What should be, and what is --- */
-
-static void ask(struct one *one, const char *path, const char *to)
+static struct world *world_of(enum run_kind kind)
 {
-	const struct actor_case *what = &one->spelled.what;
-
-	one->answer_count = engine_asks(image, *what->base ? what->base : "/", what->act, path, to,
-					one->answers);
-	one->known = one->allowed = true;
-	for (size_t i = 0; i < one->answer_count; i++) {
-		one->known = one->known && one->answers[i].known;
-		one->allowed = one->allowed && one->answers[i].verdict.allowed;
-	}
+	return &worlds[kind == RUN_BARE	     ? WORLD_BARE
+		       : run_is_masked(kind) ? WORLD_MASKED
+					     : WORLD_OPEN];
 }
 
-static const char *without_slash(const char *path, char out[ACTOR_PATH])
-{
-	size_t len = strlen(path);
-
-	while (len > 1 && path[len - 1] == '/')
-		len--;
-	snprintf(out, ACTOR_PATH, "%.*s", (int)len, path);
-	return out;
-}
-
-/* The entry is meant, and not what the slash behind it would lead to: there it fails. */
-static bool is_slashed_link(const struct one *one)
-{
-	const struct spelled *spelled = &one->spelled;
-	char path[ACTOR_PATH], whole[2 * ACTOR_PATH];
-	struct stat st;
-
-	if (acts[spelled->what.act].op != SBX_OP_DELETE ||
-	    !strcmp(without_slash(spelled->path, path), spelled->path))
-		return false;
-	snprintf(whole, sizeof(whole), "%s%s%s", *path == '/' ? "" : spelled->what.base,
-		 *path == '/' ? "" : "/", path);
-	return lstat(whole, &st) == 0 && S_ISLNK(st.st_mode);
-}
-
-/*
- * A slash behind the name of a file leads nowhere; but who removes or moves "file/" is refused for
- * the entry first, and would be told that it is no folder later.
- */
-static void judge(struct one *one)
-{
-	char path[ACTOR_PATH], to_path[ACTOR_PATH];
-	const char *to = *one->spelled.what.to ? one->spelled.to : NULL;
-
-	one->early = false;
-	ask(one, one->spelled.path, to);
-	if (!one->known || is_slashed_link(one)) {
-		ask(one, without_slash(one->spelled.path, path),
-		    to ? without_slash(to, to_path) : NULL);
-		one->early = one->known && !one->allowed;
-		one->known = false;
-	}
-	one->bound = one->known && grown_bound(&world.grown, image, one->answers[0].at.path,
-					       to ? one->answers[0].to.path : NULL);
-}
-
-static bool changes(enum act act)
-{
-	enum sbx_op op = acts[act].op;
-
-	return op != SBX_OP_READ && op != SBX_OP_LIST && op != SBX_OP_EXEC;
-}
+/* --- What is --- */
 
 /* False when the tree could not be brought back. */
 static bool act_in(enum run_kind kind, struct one *one)
 {
-	const struct actor_case *what = &one->spelled.what;
+	struct world *world = world_of(kind);
 	const struct answer *answer = &one->answers[0];
+	struct actor_case what = one->spelled.what;
 
-	one->codes[kind] = run_act(&runs[kind], what);
-	one->pictures[kind] = changes(what->act) ? world_picture(&world) : world.picture;
-	if (one->pictures[kind] == world.picture)
+	world_call(world->called, world->grown.root, what.base);
+	world_call(world->called, world->grown.root, what.path);
+	world_call(world->called, world->grown.root, what.to);
+	one->done[kind] = true;
+	one->before[kind] = world->picture;
+	one->replies[kind] = run_act(&runs[kind], &what);
+	if (kind == RUN_BARE && what.act == ACT_LIST && world->hides && !one->replies[kind].code)
+		one->replies[kind].seen -= world_unseen(world, answer->at.path);
+	one->pictures[kind] = one_changes(one) ? world_picture(world) : world->picture;
+	if (one->pictures[kind].all == world->picture.all)
 		return true;
-	return answer->known && world_undo(&world, image, what->act, answer->at.path,
-					   *what->to ? answer->to.path : NULL);
-}
-
-/* With the errno that the engine says. */
-static bool is_refused(const struct one *one, enum run_kind kind)
-{
-	for (size_t i = 0; i < one->answer_count; i++)
-		if (!one->answers[i].verdict.allowed &&
-		    one->answers[i].verdict.error == one->codes[kind])
-			return true;
-	return false;
-}
-
-/*
- * What is moved may be exchanged for something else until it is moved. Where a file may be moved and a
- * folder may not, or the other way round, the broker says that it must be copied.
- */
-static bool is_to_be_copied(const struct one *one, enum run_kind kind)
-{
-	const struct answer *answer = &one->answers[0];
-	bool back = one->spelled.what.act == ACT_EXCHANGE;
-	struct sbx_request request = {
-		.op = SBX_OP_RENAME, .size = -1, .path = answer->at.path, .to = answer->to.path
-	};
-	struct sbx_verdict verdict;
-
-	if (acts[one->spelled.what.act].op != SBX_OP_RENAME || one->codes[kind] != EXDEV ||
-	    one->pictures[kind] != world.picture || !one->known ||
-	    one->spelled.what.act == ACT_LINK)
-		return false;
-	for (int i = 0; i < 4; i++) {
-		request.is_dir = i & 1;
-		request.path = i & 2 ? answer->to.path : answer->at.path;
-		request.to = i & 2 ? answer->at.path : answer->to.path;
-		sbx_eval(image, &request, &verdict);
-		if (!verdict.allowed && (back || i < 2))
-			return true;
-	}
-	return false;
-}
-
-/* A folder with a repository in it, or with something that cannot be looked into. */
-static bool holds_repository(const char *path)
-{
-	size_t len = strlen(path);
-
-	for (size_t i = 0; i < world.grown.count; i++) {
-		const struct grown_entry *entry = &world.grown.entries[i];
-		char whole[ACTOR_PATH];
-
-		snprintf(whole, sizeof(whole), "%s/%s", world.grown.root, entry->path);
-		if (strncmp(whole, path, len) != 0 || (whole[len] && whole[len] != '/'))
-			continue;
-		if (strstr(whole + len, "/.git") || (entry->kind == '/' && entry->mode != 0755))
-			return true;
-	}
-	return false;
-}
-
-/* Repositories that are protected stay where they are; the engine alone cannot know where they are. */
-static bool is_kept(const struct one *one)
-{
-	const struct answer *answer = &one->answers[0];
-
-	return acts[one->spelled.what.act].op == SBX_OP_RENAME && answer->known &&
-	       one->spelled.what.act != ACT_LINK && strstr(policy_text, "protect = yes") &&
-	       (holds_repository(answer->at.path) ||
-		(one->spelled.what.act == ACT_EXCHANGE && holds_repository(answer->to.path)));
-}
-
-static bool is_kept_in(const struct one *one, enum run_kind kind)
-{
-	int code = one->codes[kind];
-
-	return is_kept(one) && (code == EACCES || code == EXDEV || code == EPERM) &&
-	       one->pictures[kind] == world.picture;
-}
-
-static bool agrees(const struct one *one, enum run_kind kind)
-{
-	bool as_bare = one->codes[kind] == one->codes[RUN_BARE] &&
-		       one->pictures[kind] == one->pictures[RUN_BARE];
-	bool refused = is_refused(one, kind) && one->pictures[kind] == world.picture;
-
-	if (!one->known && one->codes[RUN_BARE] == 0)
-		return false;
-	if (is_kept_in(one, kind))
-		return true;
-	if (one->early)
-		return one->codes[RUN_BARE] != 0 && (as_bare || refused);
-	if (!one->known || one->allowed)
-		return as_bare || is_to_be_copied(one, kind);
-	return refused || (as_bare && (one->codes[RUN_BARE] != 0 || one->bound));
+	return answer->known &&
+	       world_undo(world, what.act, answer->at.path, *what.to ? answer->to.path : NULL);
 }
 
 /* --- When they do not agree --- */
 
 static void show_tree(void)
 {
-	for (size_t i = 0; i < world.grown.count; i++) {
-		const struct grown_entry *entry = &world.grown.entries[i];
+	for (size_t i = 0; i < first->grown.count; i++) {
+		const struct grown_entry *entry = &first->grown.entries[i];
 
 		diag("  %c %04o %s%s%s", entry->kind, (unsigned int)entry->mode, entry->path,
 		     *entry->target ? " -> " : "", entry->target);
@@ -236,9 +95,21 @@ static void show(const struct one *one)
 		diag("  engine: %s %s: %s", sbx_op_name(one->answers[i].op),
 		     one->answers[i].known ? one->answers[i].at.path : "(nowhere)",
 		     one->answers[i].known ? sbx_code_name(one->answers[i].verdict.code) : "-");
+	if (one->base.known)
+		diag("  engine: from %s: %s", one->base.at.path,
+		     sbx_code_name(one->base.verdict.code));
+	if (one->way.hidden || one->way.denied || one->way.ends)
+		diag("  the way is%s%s%s", one->way.hidden ? " hidden" : "",
+		     one->way.denied ? " denied" : "", one->way.ends ? " to what is hidden" : "");
 	for (size_t i = 0; i < RUN_COUNT; i++)
-		diag("  %s: %s%s", run_names[i], strerror(one->codes[i] % ACTOR_NO_BASE),
-		     one->pictures[i] == world.picture ? "" : ", and the tree has changed");
+		if (one->done[i])
+			diag("  %s: %s%s%s (%x)", run_names[i],
+			     strerror(one->replies[i].code % ACTOR_NO_BASE),
+			     one->replies[i].code >= ACTOR_NO_BASE ? " at its folder" : "",
+			     one->pictures[i].all == one->before[i].all
+				     ? ""
+				     : ", and the tree has changed",
+			     one->replies[i].seen);
 }
 
 static void complain(const struct one *one, const char *why)
@@ -258,27 +129,39 @@ static void complain(const struct one *one, const char *why)
 
 /* --- Cases --- */
 
+static bool agree_all(const struct one *one)
+{
+	for (int kind = RUN_SHIM; kind < RUN_COUNT; kind++)
+		if (one->done[kind] && !one_agrees(one, (enum run_kind)kind, first, policy_text))
+			return false;
+	return true;
+}
+
 static void count(const struct one *one)
 {
-	tally.failing += one->codes[RUN_BARE] != 0;
-	if (one->codes[RUN_BARE] == 0 && one->known) {
+	bool done = false;
+
+	tally.failing += one->replies[RUN_BARE].code != 0;
+	if (one->replies[RUN_BARE].code == 0 && one->known) {
 		tally.cases++;
 		tally.allowed += one->allowed;
 		tally.refused += !one->allowed;
 	}
-	if (!agrees(one, RUN_SHIM) || !agrees(one, RUN_STATIC)) {
+	for (int kind = RUN_SHIM; kind < RUN_COUNT; kind++)
+		done |= one->done[kind] && one->replies[kind].code == 0;
+	if (!agree_all(one)) {
 		tally.wrong++;
 		complain(one, "no agreement");
-	} else if (!one->allowed && (one->codes[RUN_SHIM] == 0 || one->codes[RUN_STATIC] == 0)) {
+	} else if (!one->allowed && done) {
 		tally.bound++;
 	}
 }
 
 static bool is_inside(const struct sbx_resolved *at)
 {
-	size_t len = strlen(world.grown.root);
+	size_t len = strlen(first->grown.root);
 
-	return !strncmp(at->path, world.grown.root, len) &&
+	return !strncmp(at->path, first->grown.root, len) &&
 	       (!at->path[len] || at->path[len] == '/');
 }
 
@@ -296,19 +179,20 @@ static void one_case(void)
 	struct one *one = &batch[batch_count];
 	bool whole = true;
 
+	memset(one->done, 0, sizeof(one->done));
 	do {
-		spell(&world.grown, &one->spelled);
-		judge(one);
+		spell(&first->grown, &one->spelled);
+		one_judge(one, first);
 	} while (strays(one));
 	for (int kind = 0; kind < RUN_COUNT; kind++)
-		whole = whole && act_in((enum run_kind)kind, one);
+		whole = whole && (!running[kind] || act_in((enum run_kind)kind, one));
 	if (whole) {
 		batch_count++;
 		count(one);
 		return;
 	}
 	tally.lost++;
-	world.spoiled = true;
+	worlds[WORLD_OPEN].spoiled = true;
 	complain(one, "the tree cannot be brought back");
 }
 
@@ -322,34 +206,77 @@ static const char *log_of(enum run_kind kind)
 /* Where one answer refuses, the next question may not have been asked. */
 static bool is_explained(struct heard *heard, const struct one *one)
 {
-	bool found = false;
+	bool found = one->base.known && heard_find(heard, &one->base);
+	struct answer hidden_to = { .at = one->answers[0].to, .verdict.code = SBX_CODE_HIDDEN };
 
 	for (size_t i = 0; (one->known || one->early) && i < one->answer_count; i++)
 		if (!one->answers[i].verdict.allowed && heard_find(heard, &one->answers[i]))
 			found = true;
-	return found;
+	return found || (one->way.ends && heard_find(heard, &hidden_to));
 }
 
-/* What changes nothing, because both names are of one file, may seem to be refused by permissions. */
-static bool needs_words(const struct one *one, enum run_kind kind)
+static bool leads_to(const struct one *one, const char *path, const char *place)
 {
-	bool idle = acts[one->spelled.what.act].op == SBX_OP_RENAME &&
-		    one->pictures[RUN_BARE] == world.picture;
+	const unsigned int flags = SBX_RESOLVE_MISSING | SBX_RESOLVE_NOFOLLOW;
+	const char *base = one->spelled.what.base;
+	struct sbx_resolved at;
 
-	return one->codes[RUN_BARE] == 0 && one->codes[kind] != 0 && !idle &&
-	       !(one->allowed && is_to_be_copied(one, kind)) && !is_kept(one);
+	return sbx_resolve_path(*base ? base : "/", path, flags, NULL, &at) == 0 &&
+	       !strcmp(at.path, place);
+}
+
+/* Where one of two paths leads behind a mask, nobody can see that the other would not matter. */
+static bool is_beside_mask(const struct heard_event *event)
+{
+	for (size_t i = 0; i < batch_count; i++) {
+		const struct one *one = &batch[i];
+
+		if (one->way.denied && *one->spelled.what.to &&
+		    (leads_to(one, one->spelled.path, event->path) ||
+		     leads_to(one, one->spelled.to, event->path)))
+			return true;
+	}
+	return false;
+}
+
+/* What is hidden may be said of whatever act that met it; also of what would be made in it. */
+static bool is_founded_hidden(const struct heard_event *event)
+{
+	char folder[ACTOR_PATH];
+
+	snprintf(folder, sizeof(folder), "%s", event->path);
+	*strrchr(folder, '/') = '\0';
+	return event->expected || world_hides(first, event->path) || world_hides(first, folder);
+}
+
+/* Behind a mask nobody can see where links lead: it is said by names alone. */
+static bool is_founded_behind(const struct heard_event *event)
+{
+	return is_beside_mask(event) ||
+	       ((!strcmp(event->code, "denied") || !strcmp(event->code, "refer")) &&
+		way_denies(first, event->path));
+}
+
+static bool is_founded(const struct heard_event *event, enum run_kind kind)
+{
+	if (!strcmp(event->code, "hidden"))
+		return is_founded_hidden(event);
+	if (run_is_masked(kind) && is_founded_behind(event))
+		return true;
+	return event->expected ||
+	       (!strcmp(event->op, "rename") && one_holds_repository(first, event->path));
 }
 
 static void check_log(enum run_kind kind)
 {
 	struct heard heard;
 
-	heard_read(&heard, log_of(kind), world.grown.root);
+	heard_read(&heard, log_of(kind), world_of(kind));
 	for (size_t i = 0; i < batch_count; i++) {
 		const struct one *one = &batch[i];
 		bool explained = is_explained(&heard, one);
 
-		if (!needs_words(one, kind))
+		if (!one_needs_words(one, kind, first, policy_text))
 			continue;
 		tally.explained += explained;
 		tally.unexplained += !explained;
@@ -357,10 +284,13 @@ static void check_log(enum run_kind kind)
 			complain(one, run_names[kind]);
 	}
 	for (size_t i = 0; i < heard.count; i++) {
-		if (heard.events[i].expected || (!strcmp(heard.events[i].op, "rename") &&
-						 holds_repository(heard.events[i].path)))
+		if (is_founded(&heard.events[i], kind))
 			continue;
 		tally.unfounded++;
+		if (tally.unfounded == 1) {
+			diag("under\n%s", policy_text);
+			show_tree();
+		}
 		diag("%s: said without a reason: %s %s %s", run_names[kind], heard.events[i].op,
 		     heard.events[i].code, heard.events[i].path);
 	}
@@ -369,65 +299,115 @@ static void check_log(enum run_kind kind)
 
 /* --- Batches --- */
 
+static const char *write_policy(const struct world *world, const char *isolate)
+{
+	const char *path = at("policy.%s", world->grown.root + strlen(world->grown.root) - 1);
+	char text[sizeof(policy_text)];
+	FILE *file = fopen(path, "we");
+
+	snprintf(text, sizeof(text), "%s", policy_text);
+	world_call(world->called, world->grown.root, text);
+	if (!file || fprintf(file, "[sandbox]\nisolate = %s\n%s", isolate, text) < 0 ||
+	    fclose(file) != 0)
+		BAIL_OUT("cannot write %s", path);
+	return path;
+}
+
+/* As the program's user, as the launcher does: links in a folder that is closed to it are not seen. */
 static struct sbx_policy *load_policy(const char *path)
 {
+	uid_t self = geteuid(), uid = first->grown.uid ? first->grown.uid : self;
+	int failed;
 	const struct sbx_load load = {
 		.files = &path, .file_count = 1, .profiles = runs_profiles(), .trust = true
 	};
 	struct sbx_policy *policy;
 	struct sbx_errors errors;
-	FILE *file = fopen(path, "we");
 
-	/*
-	 * Without masks: behind one there is nothing to enter or to miss, so errors differ there, and
-	 * the tree is built anew under them for every case. tests/e2e/masks.t compares both.
-	 */
-	if (!file || fputs("[sandbox]\nisolate = none\n", file) < 0 ||
-	    fputs(policy_text, file) < 0 || fclose(file) != 0)
-		BAIL_OUT("cannot write %s", path);
-	return sbx_load(&load, &policy, &errors) == 0 ? policy : NULL;
+	if (seteuid(uid) < 0)
+		BAIL_OUT("cannot become the user");
+	failed = sbx_load(&load, &policy, &errors);
+	if (seteuid(self) < 0)
+		BAIL_OUT("cannot become root again");
+	return failed ? NULL : policy;
+}
+
+static bool start_run(enum run_kind kind, const char *policy)
+{
+	const char *log = kind == RUN_BARE ? NULL : log_of(kind);
+
+	if (log)
+		unlink(log);
+	running[kind] = run_start(&runs[kind], kind, first->grown.uid, policy, log);
+	if (running[kind] && kind != RUN_BARE && runs[kind].shim != run_has_loader(kind))
+		BAIL_OUT("the shim is not where it should be");
+	return running[kind];
 }
 
 /* False when the launcher refuses the policy. */
+static bool start_tier(enum run_kind loader, enum run_kind without, int world, const char *isolate)
+{
+	const char *policy = write_policy(&worlds[world], isolate);
+	bool started = start_run(loader, policy);
+
+	running[without] = false;
+	if (started && !start_run(without, policy))
+		BAIL_OUT("the launcher takes a policy for one program only:\n%s", policy_text);
+	return started;
+}
+
+/* With masks, a policy can be held that cannot without: what is executed there needs no broker. */
 static bool start_runs(const char *policy)
 {
-	uid_t uid = world.grown.uid;
+	bool open = start_tier(RUN_SHIM, RUN_STATIC, WORLD_OPEN, "none");
+	bool masked = can_mask && start_tier(RUN_MASKED, RUN_MASKED_STATIC, WORLD_MASKED, "auto");
 
-	for (int kind = RUN_SHIM; kind < RUN_COUNT; kind++) {
-		unlink(log_of((enum run_kind)kind));
-		if (run_start(&runs[kind], (enum run_kind)kind, uid, policy,
-			      log_of((enum run_kind)kind)))
-			continue;
-		if (kind != RUN_SHIM)
-			BAIL_OUT("the launcher takes a policy for one program only:\n%s",
-				 policy_text);
-		return false;
-	}
-	return run_start(&runs[RUN_BARE], RUN_BARE, uid, policy, NULL);
+	if (can_mask && open && !masked)
+		BAIL_OUT("what can be held without masks cannot with them:\n%s", policy_text);
+	tally.masked += masked;
+	return (open || masked) && start_run(RUN_BARE, policy);
+}
+
+static bool is_spoiled(void)
+{
+	return worlds[WORLD_OPEN].spoiled || worlds[WORLD_MASKED].spoiled;
+}
+
+static void run_batch(void)
+{
+	for (batch_count = 0; batch_count < BATCH && !is_spoiled();)
+		one_case();
+	for (int kind = 0; kind < RUN_COUNT; kind++)
+		if (running[kind])
+			run_end(&runs[kind]);
+	for (int kind = RUN_SHIM; kind < RUN_COUNT; kind++)
+		if (running[kind])
+			check_log((enum run_kind)kind);
+	tally.batches++;
+	tally.hiding += first->hides;
 }
 
 static void one_batch(void)
 {
-	const char *path = at("policy.ini");
 	struct sbx_policy *policy;
+	const char *path;
 
-	grown_grow(&world.grown);
-	world_plant(&world);
-	grown_policy_any(&world.grown, policy_text, sizeof(policy_text));
+	grown_grow(&first->grown);
+	for (int i = 0; i < WORLD_COUNT; i++) {
+		if (i != WORLD_BARE)
+			world_copy(first, &worlds[i]);
+		world_plant(&worlds[i]);
+	}
+	grown_policy_any(&first->grown, policy_text, sizeof(policy_text));
+	path = write_policy(first, "none");
 	policy = load_policy(path);
 	if (!policy)
 		return;
-	image = sbx_policy_image(policy);
+	for (int i = 0; i < WORLD_COUNT; i++)
+		world_rule(&worlds[i], sbx_policy_image(policy));
 	if (start_runs(path)) {
-		if (!runs[RUN_SHIM].shim || runs[RUN_STATIC].shim)
-			BAIL_OUT("the shim is not where it should be");
-		for (batch_count = 0; batch_count < BATCH && !world.spoiled;)
-			one_case();
-		for (int kind = 0; kind < RUN_COUNT; kind++)
-			run_end(&runs[kind]);
-		check_log(RUN_SHIM);
-		check_log(RUN_STATIC);
-		tally.batches++;
+		world_bare(first);
+		run_batch();
 	} else {
 		tally.unheld++;
 	}
@@ -437,8 +417,8 @@ static void one_batch(void)
 static void agree(uid_t uid, const char *who, unsigned int cases)
 {
 	memset(&tally, 0, sizeof(tally));
-	world.grown.uid = uid;
-	world.grown.closed = uid != 0 || getuid() != 0;
+	first->grown.uid = uid;
+	first->grown.closed = uid != 0 || getuid() != 0;
 	for (unsigned int tries = 0; tally.cases < cases && tally.wrong < SHOWN; tries++) {
 		if (tries > TRIES_MOST && !tally.batches)
 			BAIL_OUT("no policy of %u can be held; the last was\n%s", tries,
@@ -453,10 +433,30 @@ static void agree(uid_t uid, const char *who, unsigned int cases)
 	       tally.failing);
 	cmp_ok(tally.unexplained, "==", 0, "all %u refusals are in the logs", tally.explained);
 	cmp_ok(tally.unfounded, "==", 0, "and nothing else is");
-	note("%u policies; %u more were refused at launch; %u acts were allowed by the kernel "
-	     "alone, "
-	     "on a file that a rule names",
-	     tally.batches, tally.unheld, tally.bound);
+	note("%u policies, of which %u hide something and %u ran with masks too; %u more were "
+	     "refused at launch; %u acts were allowed by the kernel alone, on a file that a rule "
+	     "names",
+	     tally.batches, tally.hiding, tally.masked, tally.unheld, tally.bound);
+	one_note_differences();
+}
+
+static int try_masks(void *arg)
+{
+	(void)arg;
+	return unshare(getuid() ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS) < 0 ? errno : 0;
+}
+
+static void begin_worlds(void)
+{
+	static const char letters[WORLD_COUNT] = "bwm";
+
+	for (int i = 0; i < WORLD_COUNT; i++) {
+		struct world *world = &worlds[i];
+
+		snprintf(world->grown.root, sizeof(world->grown.root), "%s", at("%c", letters[i]));
+		snprintf(world->called, sizeof(world->called), "%s", first->grown.root);
+		snprintf(world->spare, sizeof(world->spare), "%s", at("spare.%c", letters[i]));
+	}
 }
 
 int main(void)
@@ -476,10 +476,11 @@ int main(void)
 	runs_begin(at("build"));
 	if (mkdir(at("logs"), 0777) < 0 || chmod(at("logs"), 0777) < 0)
 		BAIL_OUT("no folder for logs");
-	snprintf(world.grown.root, sizeof(world.grown.root), "%s", at("w"));
-	snprintf(world.spare, sizeof(world.spare), "%s", at("spare"));
+	begin_worlds();
+	can_mask = in_child(0, try_masks, NULL) == 0;
 	if (getuid() == 0) {
 		agree(0, "as root", cases / 2);
+		can_mask = in_child(NOBODY, try_masks, NULL) == 0;
 		agree(NOBODY, "as an ordinary user", cases / 2);
 	} else {
 		agree(0, "as an ordinary user", cases);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A planted tree, seen as one number, and brought back to what it was; see agree.h. */
+/* Planted trees, seen as numbers, and brought back to what they were; see agree.h. */
 #include "agree.h"
 
 #include <dirent.h>
@@ -17,61 +17,121 @@ static uint64_t mix_text(uint64_t hash, const char *text)
 	return hash;
 }
 
-/* What kind of file it is, and which of those that were planted, if any. */
-static uint64_t look_at(const struct world *world, int folder, const struct dirent64 *entry,
-			uint64_t name)
+/* Where one is looking. */
+struct eye {
+	const struct world *world;
+	struct picture sum;
+	char path[PATH_MAX]; /* as rules call it */
+};
+
+void world_call(const char *from, const char *to, char *text)
+{
+	size_t len = strlen(from);
+
+	for (char *at = text; (at = strstr(at, from)); at += len)
+		memcpy(at, to, len);
+}
+
+bool world_hides(const struct world *world, const char *path)
+{
+	struct sbx_request request = { .op = SBX_OP_READ, .size = -1, .path = path };
+	struct sbx_verdict verdict;
+
+	if (!world->hides)
+		return false;
+	sbx_eval(world->image, &request, &verdict);
+	return !verdict.allowed && verdict.code == SBX_CODE_HIDDEN;
+}
+
+/* Which of those that were planted it is, if any. */
+static uint64_t recognize(const struct world *world, const struct dirent64 *entry, uint64_t name)
 {
 	uint64_t hash = mix(name, entry->d_type);
-	struct stat st;
 
 	for (size_t i = 0; i < world->grown.count; i++)
 		if (world->inodes[i] == entry->d_ino)
 			hash = mix(hash, i + 1);
+	return hash;
+}
+
+/* And what kind of file. */
+static uint64_t look_at(const struct world *world, int folder, const struct dirent64 *entry,
+			uint64_t name)
+{
+	uint64_t hash = recognize(world, entry, name);
+	struct stat st;
+
 	if (entry->d_type != DT_REG || fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return hash;
 	return mix(mix(mix(hash, st.st_mode), (uint64_t)st.st_size), st.st_nlink);
 }
 
-static uint64_t look_into(const struct world *world, int fd, uint64_t name);
+static void look_into(struct eye *eye, size_t len, int fd, uint64_t name);
 
-/* Entries come in any order, so their hashes are added up. */
-static uint64_t look_at_all(const struct world *world, int folder, const char *at, const char *end,
-			    uint64_t name)
+/*
+ * Entries come in any order, so their hashes are added up. What is hidden may be moved along, and be
+ * changed under another name.
+ */
+static void look_at_one(struct eye *eye, size_t len, int folder, const struct dirent64 *entry,
+			uint64_t name)
 {
-	uint64_t sum = 0;
+	uint64_t hash = mix_text(name * 31, entry->d_name);
+	uint64_t sum = look_at(eye->world, folder, entry, hash);
 
-	while (at < end) {
-		const struct dirent64 *entry = (const void *)at;
-		uint64_t hash = mix_text(name * 31, entry->d_name);
-
-		at += entry->d_reclen;
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		sum += look_at(world, folder, entry, hash);
-		if (entry->d_type == DT_DIR)
-			sum += look_into(world,
-					 openat(folder, entry->d_name,
-						O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-					 hash);
-	}
-	return sum;
+	len += (size_t)snprintf(eye->path + len, sizeof(eye->path) - len, "/%s", entry->d_name);
+	eye->sum.all += sum;
+	if (world_hides(eye->world, eye->path))
+		eye->sum.hidden += recognize(eye->world, entry, 1);
+	else
+		eye->sum.seen += sum;
+	if (entry->d_type == DT_DIR)
+		look_into(eye, len,
+			  openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), hash);
 }
 
 /* Done a million times in a long run: hence without readdir(). The few names come at once. */
-static uint64_t look_into(const struct world *world, int fd, uint64_t name)
+static void look_into(struct eye *eye, size_t len, int fd, uint64_t name)
 {
 	_Alignas(struct dirent64) char bytes[2048];
 	ssize_t got = fd < 0 ? -1 : getdents64(fd, bytes, sizeof(bytes));
-	uint64_t sum = got < 0 ? mix(name, 1) : look_at_all(world, fd, bytes, bytes + got, name);
 
+	eye->sum.all += got < 0 ? mix(name, 1) : 0;
+	for (ssize_t at = 0; at < got;) {
+		const struct dirent64 *entry = (const void *)(bytes + at);
+
+		at += entry->d_reclen;
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			look_at_one(eye, len, fd, entry, name);
+	}
 	if (fd >= 0)
 		close(fd);
+}
+
+uint32_t world_unseen(const struct world *world, const char *folder)
+{
+	char path[PATH_MAX];
+	DIR *stream = opendir(folder);
+	const struct dirent *entry;
+	uint32_t sum = 0;
+
+	while (stream && (entry = readdir(stream))) {
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		if (world_hides(world, path))
+			sum += actor_name(entry->d_name);
+	}
+	if (stream)
+		closedir(stream);
 	return sum;
 }
 
-uint64_t world_picture(const struct world *world)
+struct picture world_picture(const struct world *world)
 {
-	return look_into(world, open(world->grown.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), 1);
+	struct eye eye = { .world = world };
+
+	strcpy(eye.path, world->called);
+	look_into(&eye, strlen(eye.path),
+		  open(world->grown.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), 1);
+	return eye.sum;
 }
 
 static bool is_file(const struct grown_entry *entry)
@@ -104,10 +164,23 @@ static void know(struct world *world, const struct grown_entry *entry, const cha
 	world->inodes[entry - world->grown.entries] = lstat(path, &st) == 0 ? st.st_ino : 0;
 }
 
+void world_copy(const struct world *from, struct world *to)
+{
+	to->grown.count = from->grown.count;
+	memcpy(to->grown.entries, from->grown.entries, sizeof(to->grown.entries));
+	to->grown.uid = from->grown.uid;
+	to->grown.closed = from->grown.closed;
+	for (size_t i = 0; i < to->grown.count; i++)
+		world_call(from->grown.root, to->grown.root, to->grown.entries[i].target);
+}
+
 void world_plant(struct world *world)
 {
 	const struct grown *grown = &world->grown;
 
+	world->image = NULL;
+	world->hides = false;
+	memset(world->gone, 0, sizeof(world->gone));
 	grown_plant(grown);
 	wipe(world->spare);
 	if (mkdir(world->spare, 0755) < 0)
@@ -123,13 +196,79 @@ void world_plant(struct world *world)
 	}
 	grown_close(grown);
 	world->spoiled = false;
+}
+
+void world_rule(struct world *world, const struct sbx_image *image)
+{
+	world->image = image;
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++)
+		world->hides |= sbx_rules(image)[i].kind == SBX_RULE_HIDE;
 	world->picture = world_picture(world);
 }
 
-/* What was removed from its place, or moved over. */
-static void put_back(struct world *world, const struct sbx_image *image, const char *path)
+/* A rule may give back what is not there yet. */
+static bool is_given_back(const struct sbx_image *image, const char *folder)
+{
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++) {
+		const struct sbx_rule *rule = &sbx_rules(image)[i];
+
+		if (rule->kind <= SBX_RULE_SET && rule->rights && rule->flags & SBX_RULE_GLOB)
+			return true;
+	}
+	return grown_granted(image, folder);
+}
+
+/* Files are put away, so that their other names do not become fewer. */
+static bool take_away(const struct world *world, const struct grown_entry *entry, const char *path)
+{
+	char away[sizeof(world->spare) + 24];
+
+	if (entry->kind == '/')
+		return !is_given_back(world->image, path) && rmdir(path) == 0;
+	if (entry->kind == 'l')
+		return unlink(path) == 0;
+	snprintf(away, sizeof(away), "%s.away", spare_of(world, entry));
+	return rename(path, away) == 0;
+}
+
+void world_bare(struct world *world)
+{
+	const struct grown *grown = &world->grown;
+
+	if (!world->hides)
+		return;
+	for (size_t i = 0; i < grown->count; i++)
+		if (grown->entries[i].kind == '/' && grown->entries[i].mode != 0755)
+			(void)chmod(path_of(world, grown->entries[i].path), 0755);
+	for (size_t i = grown->count; i > 0; i--) {
+		const char *path = path_of(world, grown->entries[i - 1].path);
+
+		if (world_hides(world, path))
+			world->gone[i - 1] = take_away(world, &grown->entries[i - 1], path);
+	}
+	for (size_t i = grown->count; i > 0; i--) {
+		const struct grown_entry *entry = &grown->entries[i - 1];
+
+		if (entry->kind == '/' && entry->mode != 0755 && !world->gone[i - 1] &&
+		    chmod(path_of(world, entry->path), entry->mode) < 0)
+			BAIL_OUT("cannot close %s", entry->path);
+	}
+	world->picture = world_picture(world);
+}
+
+/* NULL also for what was taken away. */
+static const struct grown_entry *find(const struct world *world, const char *path)
 {
 	const struct grown_entry *entry = grown_find(&world->grown, path);
+
+	return entry && !world->gone[entry - world->grown.entries] ? entry : NULL;
+}
+
+/* What was removed from its place, or moved over. */
+static void put_back(struct world *world, const char *path)
+{
+	const struct grown_entry *entry = find(world, path);
+	char called[PATH_MAX];
 	struct stat st;
 
 	if (!entry || lstat(path, &st) == 0)
@@ -143,7 +282,9 @@ static void put_back(struct world *world, const struct sbx_image *image, const c
 	if (entry->kind == '/' && chmod(path, entry->mode) < 0)
 		BAIL_OUT("cannot close %s", path);
 	know(world, entry, path);
-	world->spoiled = world->spoiled || (entry->kind == '/' && grown_named(image, path));
+	snprintf(called, sizeof(called), "%s", path);
+	world_call(world->grown.root, world->called, called);
+	world->spoiled |= entry->kind == '/' && grown_named(world->image, called);
 }
 
 /* What was truncated. */
@@ -157,23 +298,26 @@ static void refill(const char *path)
 		close(fd);
 }
 
-bool world_undo(struct world *world, const struct sbx_image *image, enum act act, const char *path,
-		const char *to)
+bool world_undo(struct world *world, enum act act, const char *called, const char *called_to)
 {
-	bool planted = grown_find(&world->grown, path);
+	char path[PATH_MAX], to[PATH_MAX];
 
+	snprintf(path, sizeof(path), "%s", called);
+	snprintf(to, sizeof(to), "%s", called_to ? called_to : "");
+	world_call(world->called, world->grown.root, path);
+	world_call(world->called, world->grown.root, to);
 	if (act == ACT_EXCHANGE)
 		(void)renameat2(AT_FDCWD, path, AT_FDCWD, to, RENAME_EXCHANGE);
 	else if (act == ACT_LINK)
 		(void)unlink(to);
 	else if (act == ACT_RENAME)
 		(void)rename(to, path);
-	else if (acts[act].op == SBX_OP_CREATE && !planted)
+	else if (acts[act].op == SBX_OP_CREATE && !find(world, path))
 		(void)remove(path);
 	else if (acts[act].op != SBX_OP_DELETE)
 		refill(path);
-	put_back(world, image, path);
+	put_back(world, path);
 	if (act == ACT_RENAME)
-		put_back(world, image, to);
-	return world_picture(world) == world->picture;
+		put_back(world, to);
+	return world_picture(world).all == world->picture.all;
 }

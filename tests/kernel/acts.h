@@ -39,7 +39,14 @@ enum act {
 	ACT_EXCHANGE,
 	ACT_LINK,
 	ACT_EXEC,
-	ACT_COUNT
+	ACT_COUNT,
+	/* Looks: only what is hidden is refused to them. */
+	ACT_STAT = ACT_COUNT,
+	ACT_LSTAT,
+	ACT_ACCESS,
+	ACT_READLINK,
+	ACT_CHDIR,
+	ACT_ALL
 };
 
 static const struct {
@@ -47,7 +54,7 @@ static const struct {
 	enum sbx_op op;
 	bool nofollow; /* it is about the entry, not about what a link there leads to */
 	int open; /* how to open it, for what an open is all that it takes; else -1 */
-} acts[ACT_COUNT] = {
+} acts[ACT_ALL] = {
 	[ACT_READ] = { "read", SBX_OP_READ, false, O_RDONLY },
 	[ACT_LIST] = { "list", SBX_OP_LIST, false, O_RDONLY | O_DIRECTORY },
 	[ACT_WRITE] = { "write", SBX_OP_WRITE, false, O_WRONLY },
@@ -67,6 +74,11 @@ static const struct {
 	[ACT_EXCHANGE] = { "exchange", SBX_OP_RENAME, true, -1 },
 	[ACT_LINK] = { "link", SBX_OP_RENAME, true, -1 },
 	[ACT_EXEC] = { "exec", SBX_OP_EXEC, false, -1 },
+	[ACT_STAT] = { "stat", SBX_OP_READ, false, -1 },
+	[ACT_LSTAT] = { "lstat", SBX_OP_READ, true, -1 },
+	[ACT_ACCESS] = { "access", SBX_OP_READ, false, -1 },
+	[ACT_READLINK] = { "readlink", SBX_OP_READ, true, -1 },
+	[ACT_CHDIR] = { "chdir", SBX_OP_READ, false, -1 },
 };
 
 static inline int open_act(const char *path, int flags)

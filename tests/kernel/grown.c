@@ -250,6 +250,25 @@ static size_t say_section(const struct grown *grown, unsigned int n, char *out, 
 				grown->root, rule_place(grown), modes[chance(6)], more[chance(5)]);
 }
 
+/* Something that is not there for the program. */
+static size_t say_hidden(const struct grown *grown, char *out, size_t size)
+{
+	static const char *const globs[] = { "**/f",  "work/*.x",      "**/*.x", "work/**/a",
+					     "**/ab", "work*/**/.git", "*/a*" };
+
+	switch (chance(5)) {
+	case 0:
+	case 1:
+		return (size_t)snprintf(out, size, "hide = %s/%s\n", grown->root, globs[chance(7)]);
+	case 2:
+		return (size_t)snprintf(out, size, "hide = %s/%s/new\n", grown->root,
+					rule_place(grown));
+	default:
+		return (size_t)snprintf(out, size, "hide = %s/%s\n", grown->root,
+					rule_place(grown));
+	}
+}
+
 void grown_policy_any(const struct grown *grown, char *out, size_t size)
 {
 	size_t used =
@@ -260,6 +279,8 @@ void grown_policy_any(const struct grown *grown, char *out, size_t size)
 		used += (size_t)snprintf(out + used, size - used, "write = %s/work\n", grown->root);
 	for (unsigned int i = 1 + chance(4); i > 0; i--)
 		used += say_more(grown, out + used, size - used);
+	for (unsigned int i = chance(3) ? 0 : 1 + chance(2); i > 0; i--)
+		used += say_hidden(grown, out + used, size - used);
 	for (unsigned int i = 0; i < sections; i++)
 		used += say_section(grown, i, out + used, size - used);
 }
@@ -283,8 +304,7 @@ static const char *first_name(const struct grown_entry *entry)
 	return entry->kind == 'h' ? entry->target : entry->path;
 }
 
-/* A rule that grants something: only such are the kernel's. */
-static bool is_granted(const struct sbx_image *image, const char *path)
+bool grown_granted(const struct sbx_image *image, const char *path)
 {
 	size_t len = strlen(path);
 
@@ -311,7 +331,7 @@ static bool named_elsewhere(const struct grown *grown, const struct sbx_image *i
 
 		if ((other->kind == 'f' || other->kind == 'h') &&
 		    !strcmp(first_name(other), first_name(entry)) &&
-		    is_granted(image, place(grown, other->path, 0)))
+		    grown_granted(image, place(grown, other->path, 0)))
 			return true;
 	}
 	return false;
@@ -320,7 +340,7 @@ static bool named_elsewhere(const struct grown *grown, const struct sbx_image *i
 bool grown_bound(const struct grown *grown, const struct sbx_image *image, const char *path,
 		 const char *to)
 {
-	if (to && (is_granted(image, path) || is_granted(image, to)))
+	if (to && (grown_granted(image, path) || grown_granted(image, to)))
 		return true;
 	return named_elsewhere(grown, image, path) || named_elsewhere(grown, image, to);
 }

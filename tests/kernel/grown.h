@@ -55,11 +55,16 @@ const struct grown_entry *grown_some(const struct grown *grown);
 const struct grown_entry *grown_find(const struct grown *grown, const char *path);
 /* Sections with rules about the tree, such that Landlock can say. */
 void grown_policy(const struct grown *grown, char *out, size_t size);
-/* The same, and what it cannot say; what begins it belongs to [sandbox]. Nothing is hidden. There are patterns, places that are not there, suffixes, sizes, protections. */
+/*
+ * The same, and what it cannot say: patterns, places that are not there, suffixes, sizes, protections,
+ * and now and then something hidden. What begins it belongs to [sandbox].
+ */
 void grown_policy_any(const struct grown *grown, char *out, size_t size);
 
 /* True when a rule names this place or one inside it. */
 bool grown_named(const struct sbx_image *image, const char *path);
+/* The same of one that grants something: only such are the kernel's. */
+bool grown_granted(const struct sbx_image *image, const char *path);
 /*
  * The kernel's rules are bound to files, the engine's to names. Where a named file is moved, or moved
  * over, the kernel moves its rights along; and a file that a rule names has its rights under its
