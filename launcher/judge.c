@@ -184,7 +184,7 @@ static bool kernel_lets(const struct launch_judge *judge)
 	bool writes = request->op == SBX_OP_WRITE;
 	int flags = writes ? O_WRONLY : O_RDONLY, fd;
 
-	if ((request->op != SBX_OP_READ && !writes) || !S_ISREG(judge->at.mode))
+	if (judge->final || (request->op != SBX_OP_READ && !writes) || !S_ISREG(judge->at.mode))
 		return false;
 	/* More is allowed to us than to the program where the broker decides. */
 	if (judge->broker && (judge->broker->hold->wider ||

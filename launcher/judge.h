@@ -20,6 +20,7 @@ struct launch_judge {
 	const struct launch_broker *broker; /* who holds what Landlock does not; NULL: nobody */
 	const struct launch_covers *covers; /* what mounts stand over; NULL: none */
 	pid_t thread; /* that calls */
+	bool final; /* the call does not go on: what the kernel would let it do does not matter */
 	struct sbx_report report; /* of the last refusal; points into this struct */
 	struct sbx_request request;
 	struct sbx_verdict verdict;

@@ -248,8 +248,10 @@ static void explain_path(struct launch_listen *listen, struct launch_judge *judg
 			 enum launch_call_index index, const struct seccomp_notif *asked,
 			 const char *layer, int otherwise)
 {
-	int error = launch_judge_call(judge, index, &asked->data, (pid_t)asked->pid);
+	int error;
 
+	judge->final = otherwise;
+	error = launch_judge_call(judge, index, &asked->data, (pid_t)asked->pid);
 	if (!error)
 		error = otherwise;
 	else if (!is_vouched_in_vain(index, asked, error))

@@ -350,6 +350,24 @@ for kind in '' --no-shim; do
 	done
 done
 
+# Landlock knows a file by its other name, too; but openat2 never goes on to it.
+file with/first 'one\n'
+ln with/first with/second
+file policy3.ini '[sandbox]
+include = python
+protect = no
+
+[paths]
+write = ./with/first
+hide = ./with/ws/secret
+'
+launch -q -p policy3.ini -- "$PYTHON" -c 'import ctypes, os
+how = (ctypes.c_uint64 * 3)(os.O_WRONLY, 0, 0)
+print(ctypes.CDLL(None).syscall(437, -100, b"with/second", how, 24))'
+says out -1 'openat2 of a second name is refused'
+has err "Cannot write to 'with/second'" 'in words'
+rm with/first with/second calls.py policy3.ini
+
 # -- options, and what cannot be held
 launch -q --workspace=with/ws --hide=with/ws/sub -- ls . sub
 has err "cannot access 'sub': No such file" '--hide hides'
