@@ -246,6 +246,9 @@ static enum launch_served connect_file(struct wire *wire, const char *path)
 {
 	struct sockaddr_un *file = &wire->address.file;
 
+	/* Before it can be told by ENOTDIR or ECONNREFUSED that something is there. */
+	if (wire->call->broker->hides && launch_broker_hides_way(wire->call, AT_FDCWD, path, true))
+		return launch_broker_hidden(wire->call, SBX_OP_CONNECT, path);
 	wire->named = launch_broker_pin(wire->call, AT_FDCWD, path, 0, 0);
 	if (wire->named < 0)
 		return launch_broker_done(wire->call, wire->named);

@@ -158,7 +158,8 @@ static void uses(void)
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	char *argv[] = { "x", NULL };
 
-	if (strlen(path) < sizeof(address.sun_path)) {
+	/* Without a path it is a name of another kind, which is always refused. */
+	if (*path && strlen(path) < sizeof(address.sun_path)) {
 		memcpy(address.sun_path, path, strlen(path));
 		say("connect", connect(fd, (struct sockaddr *)&address, sizeof(address)));
 	}
