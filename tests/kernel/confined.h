@@ -83,7 +83,9 @@ static inline void engine_ask_link(const struct sbx_image *image, const char *cw
 {
 	engine_ask(image, cwd, SBX_OP_RENAME, ACT_LINK, path, to, &answers[0]);
 	engine_ask(image, cwd, SBX_OP_CREATE, ACT_LINK, to, NULL, &answers[1]);
-	if (answers[0].known && !answers[0].verdict.allowed)
+	/* But nothing in a hidden folder can be moved or linked: there it is not there. */
+	if (answers[0].known && !answers[0].verdict.allowed &&
+	    answers[0].verdict.code != SBX_CODE_HIDDEN)
 		sbx_refuse(&answers[0].verdict, SBX_CODE_REFER, SBX_NONE);
 }
 
