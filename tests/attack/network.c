@@ -60,6 +60,20 @@ void fast_open(void)
 	step("later", connect_later());
 }
 
+/* Options of packets: whoever is first on a source route need not be where the connection leads. */
+void source_route(void)
+{
+	static const int headers[] = { 6, 57 }; /* IPV6_2292PKTOPTIONS, IPV6_RTHDR */
+	unsigned char idle[4] = { 1, 1, 1, 0 };
+	int four = socket(AF_INET, SOCK_STREAM, 0), six = socket(AF_INET6, SOCK_STREAM, 0);
+
+	if (four < 0)
+		cannot_judge("no socket");
+	step("ipv4", setsockopt(four, IPPROTO_IP, IP_OPTIONS, idle, sizeof(idle)));
+	for (int i = 0; six >= 0 && i < 2; i++)
+		step("ipv6", setsockopt(six, IPPROTO_IPV6, headers[i], NULL, 0));
+}
+
 void mptcp(void)
 {
 	struct sockaddr_in address = peer();

@@ -331,6 +331,25 @@ static void test_dumpable(void)
 	}
 }
 
+/* IP_OPTIONS; and IPV6_2292RTHDR, IPV6_2292PKTOPTIONS, IPV6_RTHDR. */
+static void test_routes(void)
+{
+	size_t wrong = 0;
+
+	for (uint64_t level = 0; level < 64; level++) {
+		for (uint64_t name = 0; name < 128; name++) {
+			bool route = (level == 0 && name == 4) ||
+				     (level == 41 && (name == 5 || name == 6 || name == 57));
+
+			wrong += ask3(STANDALONE, "setsockopt", 3, HIGH | level, name) !=
+				 (route ? FAILS(EPERM) : ALLOWED);
+			wrong += ask3(LISTENING, "setsockopt", 3, level, HIGH | name) !=
+				 (route ? FAILS(EPERM) : ALLOWED);
+		}
+	}
+	cmp_ok(wrong, "==", 0, "setsockopt: only source routes are refused");
+}
+
 static void test_flags(void)
 {
 	static const uint32_t tty[] = { 0x5412, 0x541c, 0 }; /* TIOCSTI, TIOCLINUX */
@@ -352,6 +371,7 @@ static void test_flags(void)
 	test_values("prctl", 0, 0, 4, mm, FAILS(EPERM));
 	test_values("prctl", 0, 5, 256, mm, FAILS(EPERM));
 	test_dumpable();
+	test_routes();
 	cmp_ok(ask3(STANDALONE, "personality", 0xffffffff, 0, 0), "==", ALLOWED,
 	       "personality: query");
 	cmp_ok(ask3(STANDALONE, "personality", HIGH, 0, 0), "==", ALLOWED,
