@@ -269,7 +269,8 @@ static void note_space(const struct launch *launch, struct note *notes, size_t *
 	char text[100], size[32];
 
 	if (launch->space.mounts) {
-		(void)snprintf(text, sizeof(text), "%smounts%s", launch->space.user ? "user, " : "",
+		(void)snprintf(text, sizeof(text), "%smounts%s%s",
+			       launch->space.user ? "user, " : "", launch->apart ? ", network" : "",
 			       launch->space.full ? ", processes, System V IPC, host name" : "");
 		note(notes, count, "namespaces", text);
 	}
