@@ -126,6 +126,9 @@ int launch_broker_pin(const struct brokered *call, int dir, const char *path, in
 		   !strncmp(path, "/dev/", strlen("/dev/"));
 	int fd;
 
+	/* To say that it is not at hand is always right. */
+	if (!call->backed && own && how & RESOLVE_CACHED)
+		return -EAGAIN;
 	/* Without Landlock we do what the kernel would: also where only the caller sees the way. */
 	if (call->backed || !own || how)
 		return launch_target_open(call->thread, dir, path, flags, how);

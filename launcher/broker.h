@@ -42,7 +42,6 @@ struct launch_broker {
 	bool network; /* destinations are ours to hold */
 	struct launch_names *names; /* and look-ups ours to answer */
 	bool no_unix_datagram;
-	uint64_t file_size; /* the limit; 0: none */
 	bool hides; /* something is hidden: what Landlock says to who looks would tell of it */
 	bool ports; /* Landlock keeps the program from binding TCP sockets */
 	bool landlock; /* false: nothing stands behind us, and no call by path may go on */

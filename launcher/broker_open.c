@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -616,14 +617,16 @@ enum launch_served launch_broker_open(struct brokered *call, uint64_t flags, mod
 	return launch_broker_done(call, -ELOOP);
 }
 
-/* As the kernel does to whoever passes its limit. */
-static int check_length(const struct brokered *call, int64_t length)
+/* As the kernel does to whoever passes its limit; which may be less by now than the policy's. */
+static int check_length(const struct brokered *call, int64_t length, int64_t before)
 {
-	uint64_t most = call->broker->file_size;
+	pid_t process = launch_target_process(call->thread);
+	struct rlimit limit;
 
-	if (!most || (uint64_t)length <= most)
+	if (length <= before || prlimit(process, RLIMIT_FSIZE, NULL, &limit) < 0 ||
+	    (rlim_t)length <= limit.rlim_cur)
 		return 0;
-	(void)syscall(SYS_tgkill, launch_target_process(call->thread), call->thread, SIGXFSZ);
+	(void)syscall(SYS_tgkill, process, call->thread, SIGXFSZ);
 	return -EFBIG;
 }
 
@@ -641,7 +644,7 @@ static enum launch_served truncate_pinned(struct opening *opening, int64_t lengt
 		return SERVED_REFUSED;
 	if (launch_broker_is_held(opening->call, opening->name, HOLD_WRITE))
 		return SERVED_HELD;
-	failed = check_length(opening->call, length);
+	failed = check_length(opening->call, length, st.st_size);
 	opened = failed ? failed : open_pinned(opening, &st);
 	if (opened == -EAGAIN)
 		return wait_for(opening, WAIT_TRUNCATE, length);

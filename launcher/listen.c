@@ -151,7 +151,6 @@ void launch_listen_init(struct launch_listen *listen, const struct launch_listen
 						.names = setup->names,
 						.no_unix_datagram = setup->wishes->no_unix_datagram,
 						.ports = setup->ports,
-						.file_size = setup->file_size,
 						.hides = setup->wishes->hides,
 						.landlock = setup->landlock };
 	/* Makes an answer five times as fast; kernels before 6.6 do without. */

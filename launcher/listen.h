@@ -41,7 +41,6 @@ struct launch_listen_setup {
 	const struct launch_covers *covers; /* of struct launch_judge */
 	bool landlock; /* stands behind the broker */
 	bool ports; /* of struct launch_broker */
-	uint64_t file_size; /* of struct launch_broker */
 	uint64_t limit; /* of tasks; 0: none */
 	struct launch_watch *watch;
 	struct launch_report *report;

@@ -299,7 +299,6 @@ static void program_listens(struct supervisor *super, int listener)
 						   .covers = &launch->covers,
 						   .landlock = launch->abi > 0,
 						   .ports = launch->abi >= LANDLOCK_TCP,
-						   .file_size = launch->limits.file_size,
 						   .limit = launch->limits.processes,
 						   .watch = &super->watch,
 						   .report = super->report,

@@ -70,6 +70,25 @@ long shim_retry(long number, long a, long b, long c, long d, long e, long result
 	return shim_is_error(result) ? shim_fail(result) : result;
 }
 
+long shim_vouch_whole(long number, long a, long b, long c, long d, long e)
+{
+	long result = shim_try(number, a, b, c, d, e);
+
+	if (result == -EINTR)
+		result = ask(&(struct shim_call){ number, { a, b, c, d, e } });
+	return shim_is_error(result) ? shim_fail(result) : result;
+}
+
+long shim_ask_first(long number, long a, long b, long c, long d, long e)
+{
+	long result;
+
+	if (SHIM_UNLIKELY(shim_explains()))
+		return shim_vouch(number, a, b, c, d, e);
+	result = ask(&(struct shim_call){ number, { a, b, c, d, e } });
+	return shim_is_error(result) ? shim_fail(result) : result;
+}
+
 /*
  * As glibc did until 2.40: whoever is cancelled while the call waits ends in the middle of it. Only
  * the call itself may stand between the two lines, because nothing would clean up after the rest.

@@ -63,6 +63,14 @@ static inline long shim_vouch(long number, long a, long b, long c, long d, long 
 	return result;
 }
 
+/*
+ * What the supervisor is asked about whatever it carries. WHOLE is for what no signal can interrupt: one
+ * that comes before the supervisor has heard of the call would. FIRST is for what can wait, where the
+ * supervisor sees to signals.
+ */
+long shim_vouch_whole(long number, long a, long b, long c, long d, long e);
+long shim_ask_first(long number, long a, long b, long c, long d, long e);
+
 /* Whether there are no other threads, as far as libc says. */
 bool shim_is_alone(void);
 

@@ -37,6 +37,8 @@ static inline bool needs_mode(int flags)
 	((int)function(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e)))
 #define VOUCH(call, ...) FIVE(shim_vouch, SYS_##call, __VA_ARGS__)
 #define WAIT(call, ...) FIVE(shim_vouch_cancellable, SYS_##call, __VA_ARGS__)
+#define WHOLE(call, ...) FIVE(shim_vouch_whole, SYS_##call, __VA_ARGS__)
+#define FIRST(call, ...) FIVE(shim_ask_first, SYS_##call, __VA_ARGS__)
 #define TRY(call, ...) FIVE(shim_try, SYS_##call, __VA_ARGS__)
 #define UNPACK(...) __VA_ARGS__
 #if SHIM_HAS_OLD_CALLS
@@ -149,6 +151,10 @@ static __attribute__((noinline)) long vouch_any(long number, long a, long b, lon
 	if (number == SYS_execveat)
 		return kernel(shim_start_at((int)a, (const char *)b, (char *const *)c,
 					    (char *const *)d, (int)e));
+	if (number == SYS_openat2)
+		return shim_ask_first(number, a, b, c, d, e);
+	if (number == SYS_truncate || number == SYS_bind)
+		return shim_vouch_whole(number, a, b, c, d, e);
 	return shim_vouch(number, a, b, c, d, e);
 }
 
