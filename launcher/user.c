@@ -113,7 +113,11 @@ int launch_user_drop(uint64_t keep, struct launch_error *error)
 	bool empty;
 
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	empty = empty_bounding_set();
+	/*
+	 * Who is not root gains nothing by it, and leaves it alone in a user namespace too: without it
+	 * the kernel does not execute programs that would have capabilities (ping), not even without.
+	 */
+	empty = geteuid() == 0 && empty_bounding_set();
 	for (int half = 0; half < 2; half++)
 		sets[half].permitted = sets[half].effective = (uint32_t)(keep >> (32 * half));
 	if (syscall(SYS_capset, &header, sets) < 0)
