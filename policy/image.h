@@ -72,6 +72,7 @@ enum {
 	SBX_RULE_WORKSPACE = 1 << 7,
 	SBX_RULE_FILE = 1 << 8, /* protects a file of that name, not a folder */
 	SBX_RULE_PROXY = 1 << 9, /* the user named this very host, wherever it stands */
+	SBX_RULE_STAND_IN = 1 << 10, /* a shared folder's name, in whose place private tmp is */
 };
 
 enum sbx_file_role {

@@ -330,21 +330,102 @@ static struct draft_rule rule_at(uint32_t file, enum sbx_rule_kind kind, const c
 
 /* Folders of this run alone: nothing in them runs later, outside. */
 static void private_rule(struct sbx_draft *draft, uint32_t file, const char *path, const char *text,
-			 uint8_t rights)
+			 uint8_t rights, uint16_t flags)
 {
 	struct draft_rule rule = rule_at(file, SBX_RULE_ADD, path, text);
 
 	rule.rights = rights;
-	rule.flags = SBX_RULE_FREE;
+	rule.flags = SBX_RULE_FREE | flags;
 	if (path)
 		(void)push_rule(draft, &rule);
+}
+
+static bool is_within(const char *path, const char *folder, size_t len)
+{
+	return len <= 1 || (!strncmp(path, folder, len) && (path[len] == '/' || !path[len]));
+}
+
+/* Whether the link that a rule names may lie below a folder, wherever it leads. */
+static bool is_named_below(const struct sbx_draft *draft, const struct draft_rule *rule,
+			   const char *folder, size_t len)
+{
+	const char *dir = draft->files.list[rule->file].dir, *name = rule->written;
+	size_t dir_len = strlen(dir), from = dir_len > 1 ? dir_len + 1 : 1;
+
+	while (!strncmp(name, "./", 2))
+		name += 2;
+	if (name[0] == '/')
+		return is_within(name, folder, len);
+	if (strstr(name, "..") || is_within(dir, folder, len))
+		return true;
+	return is_within(folder, dir, dir_len) && is_within(name, folder + from, len - from);
+}
+
+/* Whether a rule is about a folder, or something below or above it, or named by way of it. */
+static bool is_about(const struct sbx_draft *draft, const struct draft_rule *rule,
+		     const char *folder)
+{
+	size_t len = strlen(folder), literal = strlen(rule->path);
+
+	if (rule->path[0] != '/' || rule->flags & SBX_RULE_ABSENT)
+		return false;
+	/* What a pattern matches begins with the whole names before it. */
+	if (rule->flags & SBX_RULE_GLOB) {
+		literal = strcspn(rule->path, "*?");
+		while (rule->path[literal] != '/')
+			literal--;
+	}
+	if (is_within(rule->path, folder, len) || is_within(folder, rule->path, literal))
+		return true;
+	return rule->flags & SBX_RULE_LINK && is_named_below(draft, rule, folder, len);
+}
+
+static bool has_word(const struct sbx_draft *draft, enum sbx_key key, const char *word)
+{
+	uint32_t settled = draft->settled[key];
+
+	return settled != SBX_NONE && !strcmp(draft->entries.list[settled].text, word);
+}
+
+/* Private tmp under the names of shared folders, where these mean nothing else to the policy. */
+static void stand_in_rules(struct sbx_draft *draft, uint32_t file, uint8_t rights)
+{
+	const char *const *place = draft->load->private_places;
+	size_t count = draft->rules.count;
+
+	if (!place || has_word(draft, SBX_KEY_sandbox_isolate, "none") ||
+	    has_word(draft, SBX_KEY_sandbox_enforce, "none"))
+		return;
+	for (; *place; place++) {
+		bool meant = false;
+
+		for (size_t i = 0; i < count && !meant; i++)
+			meant = is_about(draft, &draft->rules.list[i], *place);
+		if (!meant)
+			private_rule(draft, file, *place, "tmp = private", rights,
+				     SBX_RULE_STAND_IN);
+	}
+}
+
+/* The place of a shared folder that something lies in, where it cannot be reached; or NULL. */
+static const char *covering(const struct sbx_draft *draft, const char *path)
+{
+	for (size_t i = 0; i < draft->rules.count; i++) {
+		const struct draft_rule *rule = &draft->rules.list[i];
+
+		if (rule->flags & SBX_RULE_STAND_IN &&
+		    is_within(path, rule->path, strlen(rule->path)))
+			return rule->path;
+	}
+	return NULL;
 }
 
 static void lock_path(struct sbx_draft *draft, uint32_t file, const char *path, const char *what)
 {
 	struct draft_rule rule = rule_at(file, SBX_RULE_LOCK, path, what);
 
-	(void)push_rule(draft, &rule);
+	if (path && !covering(draft, path))
+		(void)push_rule(draft, &rule);
 }
 
 /* The policy decides what is allowed, so it is never to be changed from inside, nor is the log. */
@@ -447,10 +528,18 @@ static void private_rules(struct sbx_draft *draft, uint32_t file)
 {
 	uint8_t rights = private_rights(draft);
 
-	if (is_private(draft, SBX_KEY_sandbox_tmp))
-		private_rule(draft, file, draft->load->private_tmp, "tmp = private", rights);
+	if (is_private(draft, SBX_KEY_sandbox_tmp) && draft->load->private_tmp) {
+		const char *tmp = draft->load->private_tmp, *place;
+
+		stand_in_rules(draft, file, rights);
+		place = covering(draft, tmp);
+		if (!place)
+			private_rule(draft, file, tmp, "tmp = private", rights, 0);
+		else if (draft->tmp == tmp)
+			draft->tmp = place;
+	}
 	if (is_private(draft, SBX_KEY_sandbox_home))
-		private_rule(draft, file, draft->load->private_home, "home = private", rights);
+		private_rule(draft, file, draft->load->private_home, "home = private", rights, 0);
 }
 
 void sbx_draft_make_rules(struct sbx_draft *draft)

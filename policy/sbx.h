@@ -90,6 +90,11 @@ struct sbx_load {
 	const char *tmp; /* what ${tmp} means, NULL: private_tmp in force, $TMPDIR or /tmp */
 	const char *private_tmp; /* the run's own, for tmp = private; NULL: none is made here */
 	const char *private_home; /* and for home = private */
+	/*
+	 * Folders like /tmp, which private tmp can stand in for here; NULL ends them. It does where no
+	 * rule is about anything at, above or below them, and isolate does not forbid it.
+	 */
+	const char *const *private_places;
 	const char *profiles; /* folder of bundled profiles, NULL: beside the program or library */
 	bool trust; /* accept files that other users could have written */
 	bool lenient; /* accept missing read and exec paths: the policy is for elsewhere */

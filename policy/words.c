@@ -244,6 +244,11 @@ static bool is_implied(const struct sbx_report *report, const struct sbx_rule *r
 	if (sbx_files(report->image)[rule->file].role != SBX_FILE_BUILTIN ||
 	    rule->file == report->image->main_file)
 		return false;
+	/* Only other names of $TMPDIR. */
+	if (rule->flags & SBX_RULE_STAND_IN &&
+	    strcmp(sbx_str(report->image, rule->path),
+		   sbx_str(report->image, report->image->tmp)) != 0)
+		return true;
 	return !(rule->flags & SBX_RULE_FREE) ||
 	       sbx_ops[report->request->op].right != SBX_RIGHT_WRITE;
 }

@@ -528,6 +528,60 @@ static void check_constancy(void)
 	sbx_free(policy);
 }
 
+/* Private tmp in the place of shared folders: only where the policy is about nothing there. */
+static void check_places(void)
+{
+	static const struct {
+		const char *lines;
+		bool stands;
+		const char *why;
+	} rows[] = {
+		{ "", true, "nothing speaks against it" },
+		{ "[paths]\nread = ./place-evil, ./work\n", true, "a neighbour does not" },
+		{ "[paths]\nread = ./place/none ?\n", true, "nor what is not there" },
+		{ "[paths]\nread = ./place\n", false, "a rule about the folder" },
+		{ "[paths]\nread = ./place/in\n", false, "about something in it" },
+		{ "[paths]\nwrite = ./place/new\n", false, "about what is not there yet" },
+		{ "[paths]\ndeny = ./place/in\n", false, "that denies something in it" },
+		{ "[paths]\nread = .\n", false, "about what it lies in" },
+		{ "[paths]\ndeny = ./pl*/x\n", false, "a pattern that may be about it" },
+		{ "[paths]\ndeny = ./work/*/x\n", true, "not one that cannot" },
+		{ "[paths]\nread = ./place/to-work\n", false, "a link in it, wherever it leads" },
+		{ "[paths]\nread = ./to-work\n", true, "not one beside it" },
+		{ "[path p]\nroot = ./place/in\nmode = ro\n", false, "a section" },
+		{ "[network]\nconnect = unix:./place/socket\n", false, "a socket" },
+		{ "isolate = none\n", false, "isolate = none" },
+		{ "isolate = full\n", true, "not isolate = full" },
+		{ "enforce = none\n", false, "enforce = none" },
+		{ "tmp = shared\n", false, "shared tmp" },
+	};
+	static const char *const file = "other.ini";
+	static char place[4096], tmp[4096], inside[4096 + 8], text[1024];
+	const char *const places[] = { place, NULL };
+	const struct sbx_load load = {
+		.files = &file, .file_count = 1, .private_tmp = tmp, .private_places = places
+	};
+
+	tree_file("place/in", "", 0644);
+	tree_file("place-evil/in", "", 0644);
+	tree_link("place/to-work", "../work");
+	snprintf(place, sizeof(place), "%s", tree_path("place"));
+	snprintf(tmp, sizeof(tmp), "%s", tree_path("place/run/tmp.1"));
+	snprintf(inside, sizeof(inside), "%s/x", place);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct sbx_policy *policy = NULL;
+		struct sbx_errors errors;
+
+		snprintf(text, sizeof(text), ALONE "%s", rows[i].lines);
+		tree_file("other.ini", text, 0600);
+		if (sbx_load(&load, &policy, &errors) < 0)
+			BAIL_OUT("%s", errors.list[0].text);
+		ok((sbx_can_write(policy, inside) == 0) == rows[i].stands, "private tmp %s: %s",
+		   rows[i].stands ? "stands in" : "does not stand in", rows[i].why);
+		sbx_free(policy);
+	}
+}
+
 int main(void)
 {
 	struct sbx_policy *policy;
@@ -543,6 +597,7 @@ int main(void)
 	check_trust();
 	check_profiles();
 	check_sources();
+	check_places();
 	if (load_named("policy.ini", &policy, &errors) < 0)
 		BAIL_OUT("%s", errors.list[0].text);
 	check_can(policy);
