@@ -7,6 +7,7 @@
  * 3. A call that is left to the kernel is one that the program's own Landlock layer decides.
  */
 #include "broker_call.h"
+#include "stand.h"
 
 #include "narrow.h"
 #include "repos.h"
@@ -90,6 +91,8 @@ int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX])
 	if (path[0] != '/' ||
 	    ((size_t)len > mark && !strcmp(path + len - mark, deleted) && !is_called(fd, path)))
 		return -ELOOP;
+	if (!launch_stand_has(call->judge->image, fd, path))
+		return -EACCES;
 	if (strncmp(path, "/proc/", strlen("/proc/")) != 0)
 		return len;
 	if (call->backed)

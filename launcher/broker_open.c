@@ -6,6 +6,7 @@
  * O_EXCL in a pinned folder. Whoever exchanges one for the other meanwhile makes us start again.
  */
 #include "broker_call.h"
+#include "stand.h"
 
 #include "broker_wait.h"
 #include "target.h"
@@ -297,7 +298,9 @@ static enum launch_served open_nameless(struct opening *opening)
 	if (fstat(opening->pinned, &st) < 0)
 		return launch_broker_done(opening->call, -errno);
 	if (had_name(opening) &&
-	    (st.st_nlink || (classes & HOLD_READ && !allows(opening, SBX_OP_READ, &st)) ||
+	    (st.st_nlink ||
+	     !launch_stand_has(opening->call->judge->image, opening->pinned, opening->name) ||
+	     (classes & HOLD_READ && !allows(opening, SBX_OP_READ, &st)) ||
 	     (classes & HOLD_WRITE && !allows(opening, SBX_OP_WRITE, &st))))
 		return launch_broker_done(opening->call, -EACCES);
 	return open_for_use(opening, &st);

@@ -398,7 +398,7 @@ static int open_spots(struct launch_landlock *landlock, struct launch_error *err
 	for (size_t i = 0; i < landlock->count; i++) {
 		struct launch_spot *spot = &landlock->spots[i];
 		struct stat st;
-		int fd = open_spot(spot->path);
+		int fd = spot->fd >= 0 ? spot->fd : open_spot(spot->path);
 
 		if (fd == -EMFILE && raise_files(&landlock->files))
 			fd = open_spot(spot->path);
@@ -434,8 +434,11 @@ int launch_landlock_open(const struct sbx_image *image, const struct launch_hold
 	take_rules(&landlock);
 	take_dev(&landlock);
 	take_place(&landlock, "/proc", SBX_RIGHT_READ, 1 << LAYER_LAUNCHER);
-	for (size_t i = 0; i < place_count; i++)
+	for (size_t i = 0; i < place_count; i++) {
 		take_place(&landlock, places[i].path, places[i].rights, places[i].layers);
+		if (places[i].fd > 0)
+			landlock.spots[landlock.count - 1].fd = places[i].fd;
+	}
 	result = open_spots(&landlock, error);
 	if (result < 0)
 		launch_landlock_done(&landlock);

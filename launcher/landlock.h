@@ -40,6 +40,7 @@ struct launch_place {
 	const char *path;
 	uint8_t rights; /* SBX_RIGHT_… */
 	uint8_t layers; /* 1 << LAYER_…; 0 is all of them */
+	int fd; /* the place, where its path leads elsewhere by now; it is taken over. 0: none */
 };
 
 /* All that rules will be about, opened once for both layers. */

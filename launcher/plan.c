@@ -270,8 +270,7 @@ static int check_required(const struct launch *launch, struct launch_error *erro
 	return 0;
 }
 
-/* Inside another sandbox there is a listener already. */
-static bool can_listen(void)
+bool launch_plan_listens(void)
 {
 	return prctl(PR_GET_SECCOMP) == 0 || launch_has("notify");
 }
@@ -357,7 +356,7 @@ static int plan_paths(struct launch *launch, bool landlock, struct launch_error 
 {
 	int failed;
 
-	launch->brokers = can_listen();
+	launch->brokers = launch_plan_listens();
 	if (!launch->brokers) {
 		if ((failed = check_hidden(launch, error)) < 0)
 			return failed;
@@ -390,7 +389,7 @@ int launch_plan_make(struct launch *launch, struct launch_error *error)
 	if (!launch->enforced)
 		return 0;
 	launch->abi = enforce == ENFORCE_SECCOMP ? 0 : launch_landlock_abi();
-	if (!launch->abi && (enforce == ENFORCE_LANDLOCK || !can_listen()))
+	if (!launch->abi && (enforce == ENFORCE_LANDLOCK || !launch_plan_listens()))
 		return launch_fail(error, ENOSYS,
 				   "this kernel has no Landlock (or something hides it), so the "
 				   "policy's paths cannot be held (sbx-launch --doctor says more)");

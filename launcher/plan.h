@@ -8,6 +8,8 @@
 
 #include "run.h"
 
+/* Whether the kernel's questions can be listened to: inside another sandbox somebody does already. */
+bool launch_plan_listens(void);
 /* Decides abi and enforced. -EINVAL when the policy asks for what cannot be held here. */
 int launch_plan_make(struct launch *launch, struct launch_error *error);
 

@@ -179,10 +179,98 @@ static void note_gaps(const struct launch *launch, struct note *notes, size_t *c
 		     "host names in programs that bring a resolver of their own (musl, Go, "
 		     "c-ares): "
 		     "without a network namespace, they need rules by address");
-	if (launch->place.tmp[0])
-		note(notes, count, "left out",
-		     "private tmp is $TMPDIR alone: /tmp, /var/tmp and /dev/shm are refused, not "
-		     "replaced");
+}
+
+/* A rule because of which a shared folder stays what it is, or SBX_NONE. */
+static uint32_t rule_about(const struct sbx_image *image, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++) {
+		const struct sbx_rule *rule = &sbx_rules(image)[i];
+		const char *path = sbx_str(image, rule->path);
+		bool counts = rule->kind != SBX_RULE_PROTECT && rule->kind != SBX_RULE_LOCK;
+
+		if (counts && path[0] == '/' &&
+		    !(rule->flags & (SBX_RULE_ABSENT | SBX_RULE_FREE)) &&
+		    (launch_is_within(path, folder, len) ||
+		     launch_is_within(folder, path,
+				      rule->flags & SBX_RULE_GLOB ? launch_literal_len(path)
+								  : strlen(path))))
+			return i;
+	}
+	return SBX_NONE;
+}
+
+/* Why private tmp stands in for nothing; NULL: there is no such reason. */
+static const char *why_nowhere(const struct launch *launch)
+{
+	if (sbx_setting(launch->image, SBX_KEY_sandbox_isolate)->value == ISOLATE_NONE)
+		return "isolate = none takes no namespace";
+	if (!launch->brokers)
+		return "inside another sandbox nothing can be mounted";
+	return launch->space.lacks[0] ? launch->space.lacks : launch->stand.lacks;
+}
+
+static void note_left(const struct launch *launch, const char *folder, struct note *notes,
+		      size_t *count)
+{
+	uint32_t rule = rule_about(launch->image, folder);
+	char text[400];
+	struct sbx_out out;
+
+	sbx_out_init(&out, text, sizeof(text));
+	sbx_out_str(&out, folder);
+	sbx_out_str(&out, " is refused, not replaced by private tmp: ");
+	if (rule == SBX_NONE) {
+		sbx_out_str(&out, "the command is there, or the folder that it starts in");
+	} else {
+		sbx_out_str(&out, "the policy has '");
+		sbx_out_shortened(&out, sbx_str(launch->image, sbx_rules(launch->image)[rule].path),
+				  150, SBX_ESCAPE_PLAIN);
+		sbx_out_str(&out, "' there");
+	}
+	(void)sbx_out_finish(&out);
+	note(notes, count, "left out", text);
+}
+
+static bool may_list(const struct launch *launch, const char *folder)
+{
+	struct sbx_request request = {
+		.op = SBX_OP_LIST, .is_dir = true, .size = -1, .path = folder
+	};
+	struct sbx_verdict verdict;
+
+	sbx_eval(launch->image, &request, &verdict);
+	return verdict.allowed;
+}
+
+/* Under which names private tmp is to be found, and under which not. */
+static void note_tmp(const struct launch *launch, struct note *notes, size_t *count)
+{
+	const char *nowhere = why_nowhere(launch);
+	char text[400] = "$TMPDIR";
+
+	if (strcmp(sbx_str(launch->image, sbx_setting(launch->image, SBX_KEY_sandbox_tmp)->text),
+		   "private") != 0)
+		return;
+	for (const char *const *place = launch_stand_places; *place; place++) {
+		size_t len = strlen(text);
+
+		if (launch_stand_is(launch->image, *place))
+			(void)snprintf(text + len, sizeof(text) - len, ", %s%s", *place,
+				       strcmp(*place, "/dev/shm") ? "" : " (in memory)");
+	}
+	note(notes, count, "private tmp", text);
+	(void)snprintf(text, sizeof(text),
+		       "/tmp, /var/tmp and /dev/shm are refused, not replaced by private tmp: %s",
+		       nowhere ? nowhere : "");
+	if (nowhere)
+		note(notes, count, "left out", text);
+	for (const char *const *place = launch_stand_places; *place && !nowhere; place++)
+		if (!launch_stand_is(launch->image, *place) && !may_list(launch, *place) &&
+		    access(*place, F_OK) == 0)
+			note_left(launch, *place, notes, count);
 }
 
 static void put_classes(struct sbx_out *out, uint8_t classes, const char *who)
@@ -353,6 +441,7 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 	note(notes, &count, "privileges",
 	     "no_new_privs; every capability dropped; descriptors closed; environment rebuilt");
 	note_gaps(launch, notes, &count);
+	note_tmp(launch, notes, &count);
 	return count;
 }
 

@@ -89,11 +89,37 @@ static int load(struct launch *launch)
 	load->command = launch->command.profile_of;
 	load->private_tmp = launch->place.tmp;
 	load->private_home = launch->place.home;
+	load->private_places = launch->stand.offered[0] ? launch->stand.offered : NULL;
 	failed = sbx_load(load, &launch->policy, &errors);
 	if (failed < 0)
 		return complain_load(&errors, failed);
 	launch->image = sbx_policy_image(launch->policy);
 	return 0;
+}
+
+static int load_again(struct launch *launch)
+{
+	sbx_free(launch->policy);
+	launch->policy = NULL;
+	return load(launch);
+}
+
+/*
+ * A policy that counts on mounts needs a namespace for them: it is taken now, because without one
+ * it is another policy.
+ */
+static int take_space(struct launch *launch)
+{
+	struct launch_error error;
+
+	if (!launch_stand_any(launch->image))
+		return 0;
+	if (launch_space_mounts(&launch->user, &launch->space, &error) < 0)
+		return fail(&error, EXIT_LAUNCH);
+	if (launch->space.mounts)
+		return 0;
+	launch->stand.offered[0] = NULL;
+	return load_again(launch);
 }
 
 /* The run's paths are settled first, because the policy may name them; who it is for stands there. */
@@ -102,20 +128,22 @@ static int load_for_user(struct launch *launch)
 	struct launch_error error;
 	int status;
 
+	if (launch_plan_listens() && launch_space_likely(&launch->space))
+		launch_stand_offer(&launch->command, &launch->stand);
 	if (launch_private_make(false, &launch->place, &error) < 0)
 		return fail(&error, EXIT_LAUNCH);
 	if ((status = load(launch)))
 		return status;
 	if (launch_user_find(launch->image, &launch->user, &error) < 0)
 		return fail(&error, EXIT_LAUNCH);
-	if (!launch->user.foreign)
-		return 0;
-	launch_private_remove(&launch->place);
-	sbx_free(launch->policy);
-	launch->policy = NULL;
-	if (launch_private_make(true, &launch->place, &error) < 0)
-		return fail(&error, EXIT_LAUNCH);
-	return load(launch);
+	if (launch->user.foreign) {
+		launch_private_remove(&launch->place);
+		if (launch_private_make(true, &launch->place, &error) < 0)
+			return fail(&error, EXIT_LAUNCH);
+		if ((status = load_again(launch)))
+			return status;
+	}
+	return take_space(launch);
 }
 
 /* An explicit workdir must be one that the program can read; else it is where we are. */
@@ -217,11 +245,11 @@ static int build_env(struct launch *launch, struct launch_error *error)
 	static char shell[] = "SHELL=/bin/sh";
 	char *const fallback[] = { shell, NULL };
 	char *extra[VARIABLES + 1] = { NULL };
+	const char *tmp = launch_stand_tmp(launch->image, &launch->place);
 	size_t count = 0, proxies;
 
-	for (size_t i = 0; launch->place.tmp[0] && i < 3; i++)
-		(void)snprintf(extra[count++] = texts[i], VARIABLE_MAX, "%s=%s", tmp_names[i],
-			       launch->place.tmp);
+	for (size_t i = 0; *tmp && i < 3; i++)
+		(void)snprintf(extra[count++] = texts[i], VARIABLE_MAX, "%s=%s", tmp_names[i], tmp);
 	if (launch->place.home[0])
 		(void)snprintf(extra[count++] = texts[3], VARIABLE_MAX, "HOME=%s",
 			       launch->place.home);
@@ -234,24 +262,54 @@ static int build_env(struct launch *launch, struct launch_error *error)
 	proxies = name_proxy(launch, texts + 5);
 	for (size_t i = 0; i < proxies; i++)
 		extra[count++] = texts[5 + i];
-	return launch_env_build(launch->image, environ, extra, fallback,
-				launch->place.tmp[0] ? launch->place.tmp : NULL, &launch->env,
-				error);
+	return launch_env_build(launch->image, environ, extra, fallback, *tmp ? tmp : NULL,
+				&launch->env, error);
 }
 
 /* What the launcher needs beside the policy, to clean up; and the program, to ask. */
 static int open_places(struct launch *launch, struct launch_error *error)
 {
 	const struct launch_place places[] = {
-		{ launch->place.base, SBX_RIGHT_READ | SBX_RIGHT_WRITE, 1 << LAYER_LAUNCHER },
-		{ launch->place.registry, SBX_RIGHT_READ | SBX_RIGHT_WRITE, 1 << LAYER_LAUNCHER },
-		{ launch->place.image, SBX_RIGHT_READ, 0 },
+		{ launch->place.base, SBX_RIGHT_READ | SBX_RIGHT_WRITE, 1 << LAYER_LAUNCHER,
+		  launch->stand.base },
+		{ launch->place.registry, SBX_RIGHT_READ | SBX_RIGHT_WRITE, 1 << LAYER_LAUNCHER,
+		  launch->stand.registry },
+		{ launch->place.image, SBX_RIGHT_READ, 0, 0 },
 	};
 
 	if (!launch->abi)
 		return 0;
 	return launch_landlock_open(launch->image, launch->brokers ? &launch->hold : NULL, places,
 				    3, &launch->landlock, error);
+}
+
+/* Private tmp where programs look for it who do not ask. */
+static int mount_tmp(struct launch *launch, bool limited, struct launch_error *error)
+{
+	const struct launch_stand_with with = { .policy = launch->image,
+						.argv = (const char *const *)launch->options.argv,
+						.user = &launch->user,
+						.memory = launch->limits.memory,
+						.limited = limited };
+
+	if (!launch_stand_any(launch->image))
+		return 0;
+	return launch_stand_mount(&with, &launch->place, &launch->stand, error);
+}
+
+/* Nobody will refuse what an argument names there: it is just not to be found. */
+static void name_unseen(const struct launch *launch)
+{
+	char *const *argv = launch->options.argv;
+
+	for (size_t i = 1; launch->options.voice >= VOICE_NORMAL && argv[0] && argv[i]; i++) {
+		const char *place = launch_stand_over(launch->image, argv[i]);
+
+		if (place && strcmp(place, argv[i]) != 0 && access(argv[i], F_OK) == 0)
+			launch_complain("'%s' is not there for the program: private tmp is in the "
+					"place of %s (read or write in [paths] brings it back)",
+					argv[i], place);
+	}
 }
 
 static int make_run(struct launch *launch)
@@ -268,13 +326,14 @@ static int make_run(struct launch *launch)
 		launch_preload_choose(launch);
 	if (launch->options.dry_run)
 		return 0;
+	name_unseen(launch);
 	(void)launch_private_sweep();
 	disk = launch->enforced ? sbx_setting(launch->image, SBX_KEY_limits_disk)->value : 0;
 	if (disk && launch_private_limit(disk, launch->user.foreign, &launch->place, &error) < 0)
 		return fail(&error, EXIT_LAUNCH);
 	if (launch_private_fill(launch->image, (const char *const *)launch->options.argv,
 				launch->user.uid, launch->user.gid, &launch->place, &error) < 0 ||
-	    build_env(launch, &error) < 0 ||
+	    mount_tmp(launch, disk, &error) < 0 || build_env(launch, &error) < 0 ||
 	    (launch->enforced && launch_preload_add(launch, &error) < 0) ||
 	    open_places(launch, &error) < 0)
 		return fail(&error, EXIT_LAUNCH);

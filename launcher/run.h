@@ -24,6 +24,7 @@
 #include "options.h"
 #include "private.h"
 #include "space.h"
+#include "stand.h"
 #include "user.h"
 
 #include <signal.h>
@@ -37,6 +38,7 @@ struct launch {
 	struct launch_wishes wishes;
 	struct launch_user user;
 	struct launch_private place;
+	struct launch_stand stand; /* where private tmp is, beside */
 	struct launch_landlock landlock;
 	struct launch_hold hold; /* empty when nobody can be asked */
 	struct launch_space space;

@@ -18,10 +18,16 @@ enum launch_isolate {
 struct launch_space {
 	bool mounts; /* a mount namespace of our own, from which nothing reaches the others */
 	bool user; /* by way of a user namespace, in which everybody is who they were */
+	bool tried; /* a user namespace is known not to be hollow (see space.c) */
 	bool full; /* processes, System V IPC and the host's name are to be our own, too */
 	char lacks[200]; /* why it could not be had */
 };
 
+/*
+ * Whether it is worth while to count on a mount namespace: false, with the reason in space->lacks,
+ * where it is known that none can be had. Takes none.
+ */
+bool launch_space_likely(struct launch_space *space);
 /*
  * Takes a mount namespace where one can be had: space->mounts says so, and tried again it is the same.
  * Fails only where neither with nor without it anything could go on.

@@ -548,7 +548,8 @@ static void sum_up(struct supervisor *super)
 static void look_at_disk(struct supervisor *super)
 {
 	const struct launch *launch = super->launch;
-	const char *place = launch->place.tmp[0] ? launch->place.tmp : launch->place.home;
+	const char *place = launch->place.tmp[0] ? launch_stand_tmp(launch->image, &launch->place)
+						 : launch->place.home;
 	struct launch_hit hit = { .limit = LIMIT_DISK,
 				  .value = sbx_setting(launch->image, SBX_KEY_limits_disk)->value };
 	struct statvfs there;

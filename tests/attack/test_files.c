@@ -53,6 +53,13 @@ static void name_file(struct scene *scene)
 	scene_fact(scene, "name=sbx-attack-%.16s", scene->marker);
 }
 
+/* Where nothing stands for them they are refused; tests/e2e/tmp-mount.t has what else there is. */
+static void leave_shared(struct scene *scene)
+{
+	name_file(scene);
+	scene_policy(scene, "[sandbox]\nisolate = none\n[paths]\n");
+}
+
 /* Removes them, too. */
 static bool shared_file(struct scene *scene)
 {
@@ -72,7 +79,7 @@ static const struct attack_hook hooks[] = {
 	{ .id = "V043", .arrange = above },
 	{ .id = "V046", .arrange = allow_link, .meanwhile = change_link },
 	{ .id = "V047", .meanwhile = replace_tree },
-	{ .id = "V048", .arrange = name_file, .seen = shared_file },
+	{ .id = "V048", .arrange = leave_shared, .seen = shared_file },
 	{ .id = NULL },
 };
 
