@@ -69,7 +69,13 @@ static long do_openat2(const struct doer_case *what, const char *path)
 		at = NULL;
 	else if (what->how_place == AT_NOTHING)
 		at = edge + 2 * PAGE - 8;
-	return syscall(SYS_openat2, dir_of(what->dir), path, at, what->size);
+	/* Whoever renames anything meanwhile makes ".." below a folder EAGAIN: then it is tried again. */
+	for (int i = 0;; i++) {
+		long result = syscall(SYS_openat2, dir_of(what->dir), path, at, what->size);
+
+		if (result >= 0 || errno != EAGAIN || what->resolve & RESOLVE_CACHED || i == 1000)
+			return result;
+	}
 }
 
 static long do_raw(const struct doer_case *what, const char *path, const char *to)
