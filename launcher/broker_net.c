@@ -208,6 +208,14 @@ static enum launch_served connect_inet(struct wire *wire)
 	return perform_connect(wire);
 }
 
+/* Without the engine, which would have nothing to look at: nothing may be left of what was asked before. */
+static void refuse_unasked(struct launch_judge *judge, enum sbx_code code)
+{
+	judge->request = (struct sbx_request){ .op = SBX_OP_CONNECT, .size = -1 };
+	judge->verdict = (struct sbx_verdict){ .section = SBX_NONE };
+	sbx_refuse(&judge->verdict, code, SBX_NONE);
+}
+
 static bool refuse_file(const struct wire *wire, const char *given)
 {
 	struct launch_judge *judge = wire->call->judge;
@@ -225,7 +233,7 @@ static bool allows_file(const struct wire *wire, const char *given)
 
 	if (launch_broker_name(wire->call, wire->named, judge->at.path) < 0 ||
 	    fstat(wire->named, &st) < 0) {
-		sbx_refuse(&judge->verdict, SBX_CODE_DESTINATION, SBX_NONE);
+		refuse_unasked(judge, SBX_CODE_DESTINATION);
 		return refuse_file(wire, given);
 	}
 	judge->request =
@@ -266,11 +274,9 @@ static enum launch_served refuse_abstract(struct wire *wire, size_t len)
 {
 	struct launch_judge *judge = wire->call->judge;
 
-	judge->request = (struct sbx_request){ .op = SBX_OP_CONNECT, .size = -1 };
-	sbx_refuse(&judge->verdict,
-		   sbx_network_mode(judge->image) == SBX_NETWORK_NONE ? SBX_CODE_NETWORK_OFF
-								      : SBX_CODE_DESTINATION,
-		   SBX_NONE);
+	refuse_unasked(judge, sbx_network_mode(judge->image) == SBX_NETWORK_NONE
+				      ? SBX_CODE_NETWORK_OFF
+				      : SBX_CODE_DESTINATION);
 	wire->call->answer->error = judge->verdict.error;
 	(void)snprintf(judge->given, sizeof(judge->given), "unix:@%.*s", (int)len,
 		       wire->address.file.sun_path + 1);

@@ -177,6 +177,9 @@ static void suggest_net(const struct sbx_report *report, struct sbx_suggestion *
 		if (request->op == SBX_OP_BIND)
 			suggestion->key = SBX_KEY_paths_write;
 		suggest_path(report, suggestion);
+	} else if (!request->host && !request->addr.family) {
+		/* A socket without a file: there is no word for it. */
+		suggestion->kind = SBX_SUGGEST_IMPOSSIBLE;
 	} else if (is_link_local(&request->addr)) {
 		/* Clouds hand out credentials there. */
 		suggestion->kind = SBX_SUGGEST_CREDENTIAL;
