@@ -29,6 +29,14 @@ static const char *const credentials[] = {
 #include "credentials.def"
 };
 
+static const struct {
+	const char *pattern;
+	struct sbx_socket socket;
+} sockets[] = {
+#define SOCKET(pattern, what, why) { pattern, { what, why } },
+#include "sockets.def"
+};
+
 static void find(struct lint *lint, const char *level, uint32_t file, uint32_t line,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -217,6 +225,57 @@ static void check_credential(struct lint *lint, const struct sbx_rule *rule)
 		WARN(lint, rule, "'%s' makes a credential readable: %s", text_of(lint, rule), what);
 }
 
+/* Whether what a pattern is about lies below the folder. */
+static bool is_within(const char *pattern, const char *folder)
+{
+	for (;;) {
+		size_t wanted = strcspn(pattern, "/"), len = strcspn(folder, "/");
+
+		if (!len)
+			return wanted > 0;
+		if (!sbx_glob_match(pattern, wanted, folder, len) || !pattern[wanted])
+			return false;
+		pattern += wanted + 1;
+		folder += len + (folder[len] == '/');
+	}
+}
+
+/* Whether the rule lets a known socket be connected to, which it does not name. */
+static bool opens(const struct lint *lint, uint32_t index, const char *pattern)
+{
+	const struct sbx_rule *rule = &sbx_rules(lint->image)[index];
+	struct sbx_request request = { .op = SBX_OP_CONNECT, .size = -1, .path = pattern };
+	struct sbx_verdict verdict;
+
+	if (pattern[0] != '/')
+		return false;
+	if (strpbrk(pattern, "*?"))
+		return !(rule->flags & SBX_RULE_GLOB) &&
+		       is_within(pattern + 1, sbx_str(lint->image, rule->path) + 1);
+	sbx_eval(lint->image, &request, &verdict);
+	return verdict.allowed && verdict.rule == index;
+}
+
+static void check_socket(struct lint *lint, uint32_t index)
+{
+	const struct sbx_rule *rule = &sbx_rules(lint->image)[index];
+	const struct sbx_socket *named = sbx_socket(sbx_str(lint->image, rule->path));
+
+	if (!(rule->rights & SBX_RIGHT_SOCKET))
+		return;
+	if (named) {
+		WARN(lint, rule, "'%s' opens %s: %s", text_of(lint, rule), named->what, named->why);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++) {
+		if (!opens(lint, index, sockets[i].pattern))
+			continue;
+		WARN(lint, rule, "'%s' opens %s (%s), too: %s", text_of(lint, rule),
+		     sockets[i].socket.what, sockets[i].pattern, sockets[i].socket.why);
+		return;
+	}
+}
+
 /* A writable place that outlives the sandbox and runs outside of it. */
 static void check_runs_later(struct lint *lint, uint32_t index)
 {
@@ -245,6 +304,7 @@ static void check_rule(struct lint *lint, uint32_t index)
 		return;
 	check_matters(lint, index);
 	check_credential(lint, rule);
+	check_socket(lint, index);
 	check_runs_later(lint, index);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does a path look like a credential? Used to keep from suggesting a line that would open one, and
- * by lint. A matter of names, not a boundary. Pure.
+ * Does a path look like a credential, or lead to a socket that is known for what it can do? Used to
+ * keep from suggesting a line that would open one, and by lint. A matter of names, not a boundary.
+ * Pure.
  */
 #include "words.h"
 
@@ -13,6 +14,15 @@ static const struct {
 } credentials[] = {
 #define CREDENTIAL(pattern, what) { pattern, what },
 #include "credentials.def"
+};
+
+static const struct {
+	const char *pattern;
+	struct sbx_socket socket; /* of the usual ones, without a name */
+} sockets[] = {
+#define SOCKET(pattern, what, why) { pattern, { what, why } },
+#define USUAL(pattern) { pattern, { NULL, NULL } },
+#include "sockets.def"
 };
 
 static size_t component(const char *text)
@@ -62,4 +72,27 @@ const char *sbx_credential(const char *path)
 		if (matches(credentials[i].pattern, path))
 			return credentials[i].what;
 	return NULL;
+}
+
+/* The first row that is about the path decides. */
+static const struct sbx_socket *find_socket(const char *path)
+{
+	for (size_t i = 0; path[0] == '/' && i < sizeof(sockets) / sizeof(sockets[0]); i++)
+		if (matches(sockets[i].pattern, path))
+			return &sockets[i].socket;
+	return NULL;
+}
+
+const struct sbx_socket *sbx_socket(const char *path)
+{
+	const struct sbx_socket *socket = find_socket(path);
+
+	return socket && socket->what ? socket : NULL;
+}
+
+bool sbx_socket_is_usual(const char *path)
+{
+	const struct sbx_socket *socket = find_socket(path);
+
+	return socket && !socket->what;
 }

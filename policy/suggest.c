@@ -152,6 +152,8 @@ static void suggest_path(const struct sbx_report *report, struct sbx_suggestion 
 
 	if (len == 0 || path[0] != '/')
 		suggestion->kind = SBX_SUGGEST_IMPOSSIBLE;
+	else if (request->op == SBX_OP_CONNECT && sbx_socket(path))
+		suggestion->kind = SBX_SUGGEST_SOCKET;
 	else if (sbx_credential(path))
 		suggestion->kind = SBX_SUGGEST_CREDENTIAL;
 	else if (report->verdict->code == SBX_CODE_OUTSIDE && is_shared_tmp(report->image, path))
@@ -421,6 +423,9 @@ void sbx_suggest_text(const struct sbx_report *report, const struct sbx_suggesti
 		break;
 	case SBX_SUGGEST_CREDENTIAL:
 		sbx_out_str(out, "this looks like a credential; no line is suggested");
+		break;
+	case SBX_SUGGEST_SOCKET:
+		sbx_out_str(out, "No line is suggested for it.");
 		break;
 	case SBX_SUGGEST_TOO_WIDE:
 		sbx_out_str(out, "A line for it would open far more; none is suggested.");

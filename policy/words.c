@@ -592,6 +592,22 @@ static void put_reason(const struct sbx_report *report, struct sbx_out *out)
 			SBX_LINE_MAX - 20, SBX_ESCAPE_PLAIN);
 }
 
+/* What is behind a socket that was not to be connected to. */
+static void put_behind(const struct sbx_report *report, struct sbx_out *out)
+{
+	const struct sbx_request *request = report->request;
+	const struct sbx_socket *socket =
+		request->op == SBX_OP_CONNECT && request->path ? sbx_socket(request->path) : NULL;
+
+	if (!socket)
+		return;
+	sbx_out_str(out, "This is ");
+	sbx_out_str(out, socket->what);
+	sbx_out_str(out, ": ");
+	sbx_out_str(out, socket->why);
+	sbx_out_str(out, ".");
+}
+
 static void put_suggestion(const struct sbx_report *report, struct sbx_out *out)
 {
 	struct sbx_suggestion suggestion;
@@ -634,7 +650,7 @@ static void put_yes_by(const struct sbx_report *report, struct sbx_out *out)
 
 typedef void line_fn(const struct sbx_report *report, struct sbx_out *out);
 
-static line_fn *const refused_lines[] = { put_headline, put_instead,	put_reason,
+static line_fn *const refused_lines[] = { put_headline, put_instead,	put_behind,  put_reason,
 					  put_by,	put_suggestion, put_complain };
 static line_fn *const allowed_lines[] = { put_yes, put_yes_by };
 

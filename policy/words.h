@@ -56,6 +56,7 @@ enum sbx_suggest_kind {
 	SBX_SUGGEST_SECTION, /* add KEY = VALUE to the [path] section */
 	SBX_SUGGEST_TMP, /* use private tmp */
 	SBX_SUGGEST_CREDENTIAL, /* better not */
+	SBX_SUGGEST_SOCKET, /* likewise; what it is has been said */
 	SBX_SUGGEST_TOO_WIDE, /* a line would open far more */
 	SBX_SUGGEST_IMPOSSIBLE, /* no line can */
 };
@@ -78,5 +79,14 @@ void sbx_suggest_text(const struct sbx_report *report, const struct sbx_suggesti
 
 /* What kind of credential the path looks like ("an SSH key"), or NULL. */
 const char *sbx_credential(const char *path);
+
+/* A socket that is known for what whoever connects to it can do. */
+struct sbx_socket {
+	const char *what; /* "the container engine's socket" */
+	const char *why; /* "whoever may connect to it controls the machine" */
+};
+const struct sbx_socket *sbx_socket(const char *path); /* by its path, or NULL */
+/* Whether libc asks there by itself, and does without. */
+bool sbx_socket_is_usual(const char *path);
 
 #endif

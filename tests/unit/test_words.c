@@ -164,6 +164,11 @@ static const struct {
 	  "sbx: Cannot connect to 'unix:./other.sock': destination not allowed.\n"
 	  "sbx:   Allowed destinations: unix:./app.sock\n" NOBODY NETWORK
 	  "connect = unix:@/other.sock\n" },
+	{ "connect unix:/run/docker.sock",
+	  "sbx: Cannot connect to 'unix:/run/docker.sock': destination not allowed.\n"
+	  "sbx:   Allowed destinations: unix:./app.sock\n"
+	  "sbx:   This is the container engine's socket: whoever may connect to it controls the "
+	  "machine.\n" NOBODY "sbx:   No line is suggested for it.\n" },
 	{ "lookup other.example",
 	  "sbx: Cannot look up 'other.example': host not allowed. This is the sandbox, not a DNS "
 	  "failure.\n"
