@@ -319,6 +319,8 @@ static void eval_lookup(struct ask *ask, const struct sbx_request *request,
 		allow(verdict, rule);
 	else if (deny != SBX_NONE)
 		sbx_refuse(verdict, SBX_CODE_DENIED, deny);
+	else if (sbx_network_mode(ask->image) == SBX_NETWORK_NONE)
+		sbx_refuse(verdict, SBX_CODE_NETWORK_OFF, SBX_NONE);
 	else
 		sbx_refuse(verdict, SBX_CODE_NAME, SBX_NONE);
 }

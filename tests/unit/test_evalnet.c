@@ -28,12 +28,13 @@ static const struct {
 	  "connect [2606:2800:220:1::1]:443 -> network_off\n"
 	  "connect localhost:80 -> network_off\n"
 	  "connect 127.0.0.1:80 -> network_off\n"
-	  "lookup example.com -> name\n"
+	  "lookup example.com -> network_off\n"
+	  "lookup localhost -> allowed\n"
 	  "bind 0.0.0.0:8080 -> network_off\n"
 	  "bind 127.0.0.1:80 -> network_off\n" },
 	{ "'mode = none' is no network", NET "mode = none\n",
 	  "connect example.com:443 -> network_off\n"
-	  "lookup example.com -> name\n" },
+	  "lookup example.com -> network_off\n" },
 	{ "'mode = filtered' without a list allows nothing", NET "mode = filtered\n",
 	  "connect example.com:443 -> destination\n"
 	  "connect 93.184.216.34:443 -> destination\n"
