@@ -124,6 +124,7 @@ struct launch_wishes {
 	bool metadata; /* modes, owners, times and lengths are the supervisor's to change */
 	bool memfd; /* and files in memory its to make */
 	bool quiet; /* what libraries open for reading by themselves is not asked about */
+	bool hushes; /* sockets that libc opens inside itself are refused without words */
 	/*
 	 * Something is hidden: who only looks at files is asked about, and no call by path is vouched
 	 * for, because Landlock would say that what is hidden is there.
@@ -136,16 +137,16 @@ int launch_filter_wishes(const struct sbx_image *image, struct launch_wishes *wi
 			 struct launch_error *error);
 
 /*
- * Judges socket(2) and socketpair(2) by the kind of socket: EACCES, or it passes here. One of a pair
+ * Judges socket(2) and socketpair(2) by the kind of socket: 'refuse', or it passes here. One of a pair
  * can send to any address too. Returns its length.
  */
 #define LAUNCH_SOCKETS_LEN 14
-unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
+unsigned short launch_filter_sockets(const struct launch_wishes *wishes, uint32_t refuse,
 				     struct sock_filter code[LAUNCH_SOCKETS_LEN]);
 
 /*
  * The notify filter: births, what is refused or denied, and what Landlock decides without a voucher
- * (see contract.h) are asked about; kinds of sockets are refused; all else passes.
+ * (see contract.h) are asked about, and so are kinds of sockets; all else passes.
  */
 int launch_filter_build_notify(const struct launch_wishes *wishes, struct launch_program *program);
 

@@ -164,7 +164,7 @@ int launch_filter_wishes(const struct sbx_image *image, struct launch_wishes *wi
 	wishes->vouched = wishes->scopes = true;
 	wishes->metadata = wishes->memfd = false; /* for whoever has a supervisor to say */
 	wishes->hides = wishes->files = wishes->names = false;
-	wishes->quiet = sbx_setting(image, SBX_KEY_errors_explain)->value == 0;
+	wishes->quiet = wishes->hushes = sbx_setting(image, SBX_KEY_errors_explain)->value == 0;
 	return failed < 0 ? failed : 0;
 }
 
@@ -225,7 +225,7 @@ static int load_denied(const struct launch_wishes *wishes, struct launch_error *
 	code[len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 1, 0);
 	code[len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socketpair, 0,
 						   LAUNCH_SOCKETS_LEN);
-	len += launch_filter_sockets(wishes, code + len);
+	len += launch_filter_sockets(wishes, SECCOMP_RET_ERRNO | EACCES, code + len);
 	code[len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	return load(&(struct sock_fprog){ len, code }, error);
 }

@@ -324,10 +324,10 @@ static void append_rule(const struct build *build, const struct launch_rule *rul
 	emit(program, BPF_RET | BPF_K, outcome_action(build, rule), 0, 0);
 }
 
-unsigned short launch_filter_sockets(const struct launch_wishes *wishes,
+unsigned short launch_filter_sockets(const struct launch_wishes *wishes, uint32_t refuse,
 				     struct sock_filter code[LAUNCH_SOCKETS_LEN])
 {
-	const uint32_t refuse = SECCOMP_RET_ERRNO | EACCES, type = 0xf; /* the rest are flags */
+	const uint32_t type = 0xf; /* the rest are flags */
 	/* To the kernel a raw UNIX socket is another name of a datagram socket. */
 	const struct sock_filter block[LAUNCH_SOCKETS_LEN] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, lower_half(0)),
@@ -433,7 +433,8 @@ static void append_kinds(const struct build *build, uint32_t from)
 		    program->code[i].k == SECCOMP_RET_ALLOW)
 			program->code[i] =
 				(struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, kinds - i - 1);
-	program->len += launch_filter_sockets(build->wishes, program->code + kinds);
+	program->len +=
+		launch_filter_sockets(build->wishes, SECCOMP_RET_USER_NOTIF, program->code + kinds);
 }
 
 /* All rules about a call; the last of them has no tests, or the program would run on. */
@@ -469,8 +470,7 @@ static int append_tail(const struct build *build, size_t call)
 		append_governed(build, call);
 	if (call >= TAIL_GOVERNED)
 		return 0;
-	if (build->role != NOTIFY || !makes_sockets(call))
-		error = append_rules(build, call);
+	error = append_rules(build, call);
 	if (error || build->role < NOTIFY || !makes_sockets(call))
 		return error;
 	if (program->len + TAIL_MOST > BPF_MAXINSNS)

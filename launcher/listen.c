@@ -7,6 +7,7 @@
 #include "repos.h"
 #include "servers.h"
 #include "signals.h"
+#include "sockets.h"
 #include "target.h"
 
 #include <errno.h>
@@ -278,6 +279,33 @@ static enum launch_served ask_broker(struct launch_judge *judge, enum launch_cal
 	return SERVED_DONE;
 }
 
+static bool explains_all(const struct launch_listen *listen)
+{
+	return sbx_setting(listen->with.image, SBX_KEY_errors_explain)->value;
+}
+
+/*
+ * libc's own doing, at an address where libraries are: what a program itself wants comes from the shim,
+ * with a word, or from elsewhere. Whether a program has the shim can be told no better.
+ */
+static bool is_inside_libc(const struct launch_listen *listen, const struct seccomp_notif *asked)
+{
+	return listen->with.wishes->hushes && SBX_QUIET_FROM &&
+	       asked->data.instruction_pointer >= SBX_QUIET_FROM && asked->data.args[5] != SBX_ASK;
+}
+
+/*
+ * What libc and its modules ask others for by themselves, and do without: names of users, and of hosts,
+ * which have words of their own.
+ */
+static bool is_usual(const struct launch_listen *listen, const struct launch_judge *judge)
+{
+	const struct sbx_request *request = &judge->request;
+
+	return request->op == SBX_OP_CONNECT && request->path && !explains_all(listen) &&
+	       sbx_socket_is_usual(request->path);
+}
+
 static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		       enum launch_call_index index, const struct seccomp_notif *asked)
 {
@@ -304,7 +332,7 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		break;
 	case SERVED_JUDGED:
 		launch_judge_record(judge, index);
-		if (!is_vouched_in_vain(index, asked, result.error))
+		if (!is_vouched_in_vain(index, asked, result.error) && !is_usual(listen, judge))
 			say(listen, judge, asked, "broker");
 		__attribute__((fallthrough));
 	case SERVED_DONE:
@@ -335,6 +363,28 @@ static void serve_socket(const struct launch_listen *listen, const struct seccom
 		       served == SERVED_HELD);
 }
 
+/* A kind that is not to be had. False: it may be, or the call as such is denied. */
+static bool refuse_socket(const struct launch_listen *listen, enum launch_call_index index,
+			  const struct seccomp_notif *asked, const uint64_t args[6])
+{
+	bool hushed = index == LAUNCH_CALL_socket && is_inside_libc(listen, asked);
+	struct launch_socket socket;
+	struct launch_who who;
+	size_t count;
+
+	if (listen->with.wishes->denied[index] ||
+	    !launch_socket_refused(listen->with.wishes, index, args, &socket))
+		return false;
+	hushed |= socket.usual && !explains_all(listen);
+	if (!hushed)
+		launch_who_fill(&who, (pid_t)asked->pid);
+	if (!hushed && is_valid(listen, asked->id))
+		launch_report_socket(listen->with.report, launch_calls(&count)[index].name, &socket,
+				     &who);
+	answer(listen, asked->id, EACCES, false);
+	return true;
+}
+
 /* A call whose registers decide. */
 static void serve_call(struct launch_listen *listen, const struct launch_call *call,
 		       enum launch_call_index index, const struct seccomp_notif *asked)
@@ -345,6 +395,8 @@ static void serve_call(struct launch_listen *listen, const struct launch_call *c
 
 	for (int i = 0; i < 6; i++)
 		args[i] = asked->data.args[i];
+	if (call && refuse_socket(listen, index, asked, args))
+		return;
 	if (call)
 		error = judge(listen, index, args);
 	if (call && !error && launch_call_is_signal(index)) {

@@ -12,6 +12,7 @@
 struct launch_refused {
 	const struct sbx_image *image;
 	const char *name;
+	const struct launch_socket *socket; /* the kind that was refused; NULL: the call is */
 	unsigned int how; /* REPORT_LOOSENABLE, REPORT_COMPLAIN */
 	const struct launch_who *who; /* or NULL */
 };
@@ -24,6 +25,10 @@ size_t launch_limit_text(const struct sbx_image *image, const struct launch_hit 
 void launch_call_json(const struct launch_refused *call, struct sbx_out *out);
 void launch_limit_json(const struct sbx_image *image, const struct launch_hit *hit,
 		       struct sbx_out *out);
+
+/* The same, where call->socket says which kind was refused; for the two above to call. */
+size_t launch_socket_text(const struct launch_refused *call, char *text, size_t size);
+void launch_socket_json(const struct launch_refused *call, struct sbx_out *out);
 
 /* {"resource":…,"limit":…,"peak":…}, or null. Times are milliseconds. */
 void launch_hit_json(const struct launch_hit *hit, struct sbx_out *out);

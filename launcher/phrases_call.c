@@ -112,6 +112,8 @@ size_t launch_call_text(const struct launch_refused *call, char *text, size_t si
 	struct launch_line line;
 	struct sbx_out out;
 
+	if (call->socket)
+		return launch_socket_text(call, text, size);
 	sbx_out_init(&out, text, size);
 	sbx_out_str(launch_line_begin(&line, LAUNCH_FIRST_LINE), "Cannot use '");
 	sbx_out_shortened(&line.out, call->name, NAME_SHOWN, SBX_ESCAPE_QUOTED);
@@ -159,6 +161,10 @@ void launch_call_json(const struct launch_refused *call, struct sbx_out *out)
 	char text[SBX_TEXT_MAX], value[NAME_SHOWN + 16];
 	struct sbx_out suggest;
 
+	if (call->socket) {
+		launch_socket_json(call, out);
+		return;
+	}
 	sbx_out_init(&suggest, value, sizeof(value));
 	if (launch_suggests(call->image))
 		put_call_value(call, &suggest);

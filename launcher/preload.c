@@ -45,7 +45,7 @@ void launch_preload_choose(struct launch *launch)
 	if (!launch->shimless && !may_be_read(launch->image, launch->shim))
 		launch->shimless = "the policy does not let " SBX_SHIM_NAME " be read";
 	if (launch->shimless)
-		launch->wishes.quiet = false;
+		launch->wishes.quiet = launch->wishes.hushes = false;
 }
 
 /* "LD_PRELOAD=shim:theirs"; in front, because theirs may call it, and it calls nobody. */
@@ -113,7 +113,7 @@ void launch_preload_place(const struct launch *launch)
 {
 	int now = personality(0xffffffff), wanted = now & ~ADDR_COMPAT_LAYOUT;
 
-	if (launch->wishes.quiet && is_static_pie(&launch->command))
+	if ((launch->wishes.quiet || launch->wishes.hushes) && is_static_pie(&launch->command))
 		wanted |= ADDR_COMPAT_LAYOUT;
 	if (now >= 0 && wanted != now)
 		(void)personality((unsigned long)wanted);

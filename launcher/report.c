@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "phrases.h"
+#include "sockets.h"
 
 #define TAIL_MAX (SBX_JSON_MAX / 4) /* head, exe, cwd and the rest of a line */
 #define JSON_LINE_MAX (SBX_JSON_MAX + TAIL_MAX)
@@ -406,6 +407,26 @@ void launch_report_syscall(struct launch_report *report, const char *call, unsig
 			 .code = SBX_CODE_SYSCALL,
 			 .pid = who ? who->pid : 0,
 			 .target = call },
+		.who = who,
+		.layer = "seccomp",
+		.call = &refused,
+	};
+
+	happen(report, &what);
+}
+
+void launch_report_socket(struct launch_report *report, const char *call,
+			  const struct launch_socket *socket, const struct launch_who *who)
+{
+	const struct launch_refused refused = {
+		.image = report->image, .name = call, .socket = socket, .who = who
+	};
+	const struct happening what = {
+		.key = { .event = EVENT_DENIAL,
+			 .op = TALLY_SYSCALL,
+			 .code = SBX_CODE_SOCKET,
+			 .pid = who ? who->pid : 0,
+			 .target = socket->what },
 		.who = who,
 		.layer = "seccomp",
 		.call = &refused,

@@ -116,6 +116,10 @@ void launch_report_start(struct launch_report *report, const char *const *argv, 
  */
 void launch_report_denial(struct launch_report *report, const struct sbx_report *denial,
 			  const struct launch_who *who, const char *layer);
+/* A refused kind of socket; 'call' is socket or socketpair, 'who' may be NULL. */
+struct launch_socket;
+void launch_report_socket(struct launch_report *report, const char *call,
+			  const struct launch_socket *socket, const struct launch_who *who);
 /* A refused system call; 'how' is of REPORT_LOOSENABLE and REPORT_COMPLAIN, 'who' may be NULL. */
 void launch_report_syscall(struct launch_report *report, const char *call, unsigned int how,
 			   const struct launch_who *who);

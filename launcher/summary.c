@@ -116,8 +116,10 @@ static void put_kind(const struct place *place, struct sbx_out *out)
 		sbx_out_str(out, launch_limit_name((enum launch_limit)place->code));
 		sbx_out_str(out, " limit");
 	} else {
-		sbx_out_str(out, place->op == TALLY_SYSCALL ? "syscall"
-							    : sbx_op_name((enum sbx_op)place->op));
+		sbx_out_str(out, place->code == SBX_CODE_SOCKET ? "open"
+				 : place->op == TALLY_SYSCALL
+					 ? "syscall"
+					 : sbx_op_name((enum sbx_op)place->op));
 		sbx_out_str(out, code_words[place->code] ? code_words[place->code] : "");
 	}
 	sbx_out_str(out, place->event == EVENT_WOULD_DENY ? " (only reported)" : "");

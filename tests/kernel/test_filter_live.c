@@ -6,6 +6,7 @@
  * Every call here is harmless should the filter not hold.
  */
 #include "calls.h"
+#include "listen.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -168,14 +169,14 @@ static const struct {
 	{ "a pair of those", __SNR_socketpair, { AF_UNIX, SOCK_DGRAM }, EFAULT, EACCES, EFAULT },
 	{ "a pair of streams", __SNR_socketpair, { AF_UNIX, SOCK_STREAM }, EFAULT, EFAULT, EFAULT },
 	{ "a routing socket", __SNR_socket, { AF_NETLINK, SOCK_RAW, 0 }, 0, 0, 0 },
-	{ "a SOCK_DIAG socket", __SNR_socket, { AF_NETLINK, SOCK_RAW, 4 }, -1, EPERM, EPERM },
-	{ "an MPTCP socket", __SNR_socket, { AF_INET, SOCK_STREAM, 262 }, -1, EPERM, EPERM },
-	{ "MPTCP, high", __SNR_socket, { HIGH | 2, HIGH | 1, HIGH | 262 }, -1, EPERM, EPERM },
-	{ "a raw socket", __SNR_socket, { AF_INET, SOCK_RAW, 1 }, -1, EPERM, EPERM },
-	{ "a packet socket", __SNR_socket, { AF_PACKET, SOCK_RAW }, -1, EPERM, EPERM },
-	{ "an old packet socket", __SNR_socket, { AF_INET, SOCK_PACKET }, -1, EPERM, EPERM },
-	{ "a VSOCK socket", __SNR_socket, { AF_VSOCK, SOCK_STREAM }, -1, EPERM, EPERM },
-	{ "an ALG socket", __SNR_socket, { AF_ALG, SOCK_SEQPACKET }, -1, EPERM, EPERM },
+	{ "a SOCK_DIAG socket", __SNR_socket, { AF_NETLINK, SOCK_RAW, 4 }, -1, EPERM, -1 },
+	{ "an MPTCP socket", __SNR_socket, { AF_INET, SOCK_STREAM, 262 }, -1, EPERM, -1 },
+	{ "MPTCP, high", __SNR_socket, { HIGH | 2, HIGH | 1, HIGH | 262 }, -1, EPERM, -1 },
+	{ "a raw socket", __SNR_socket, { AF_INET, SOCK_RAW, 1 }, -1, EPERM, -1 },
+	{ "a packet socket", __SNR_socket, { AF_PACKET, SOCK_RAW }, -1, EPERM, -1 },
+	{ "an old packet socket", __SNR_socket, { AF_INET, SOCK_PACKET }, -1, EPERM, -1 },
+	{ "a VSOCK socket", __SNR_socket, { AF_VSOCK, SOCK_STREAM }, -1, EPERM, -1 },
+	{ "an ALG socket", __SNR_socket, { AF_ALG, SOCK_SEQPACKET }, -1, EPERM, -1 },
 	{ "TIOCSTI", __SNR_ioctl, { -1, TIOCSTI }, EBADF, EPERM, EPERM },
 	{ "TIOCSTI, high", __SNR_ioctl, { -1, HIGH | TIOCSTI }, EBADF, EPERM, EPERM },
 	{ "TIOCLINUX", __SNR_ioctl, { -1, TIOCLINUX }, EBADF, EPERM, EPERM },
@@ -255,6 +256,42 @@ static void test_own_seccomp(void)
 static long trace_me(void)
 {
 	return ptrace(PTRACE_TRACEME, 0, 0, 0);
+}
+
+/* Whoever would be asked has gone: then such a call is not there. */
+static int try_asked(const uint64_t args[6])
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct launch_wishes wishes = { .no_udp = false };
+		struct launch_error error;
+		int fd;
+
+		if (launch_filter_wishes(image, &wishes, &error) < 0 ||
+		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+			_exit(255);
+		fd = launch_listen_install(&wishes);
+		if (fd < 0)
+			_exit(254);
+		(void)close(fd);
+		_exit(syscall(__SNR_socket, args[0], args[1], args[2]) < 0 ? errno : 0);
+	}
+	return outcome_of(pid);
+}
+
+static void test_asked(void)
+{
+	size_t tried = 0;
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		if (cases[i].number != __SNR_socket)
+			continue;
+		cmp_ok(try_asked(cases[i].args), "==", cases[i].standalone ? ENOSYS : 0, "%s %s",
+		       cases[i].what, cases[i].standalone ? "is asked about" : "is not");
+		tried++;
+	}
+	cmp_ok(tried, ">=", 15, "every kind of socket was tried");
 }
 
 static long make_unix_socket(void)
@@ -442,6 +479,7 @@ static void test_all(void)
 	test_cases();
 	test_foreign();
 	test_own_seccomp();
+	test_asked();
 	test_wishes();
 	test_programs();
 }

@@ -8,9 +8,11 @@
 #include "listen.h"
 
 #include "contract.h"
+#include "sockets.h"
 
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <netinet/in.h>
 #include <seccomp.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
@@ -24,7 +26,6 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define ALLOWED SECCOMP_RET_ALLOW
 #define ASKED SECCOMP_RET_USER_NOTIF
-#define REFUSED (SECCOMP_RET_ERRNO | EACCES)
 #define HIGH UINT64_C(0xa5a5a5a500000000)
 #define VALUES 64 /* of one argument */
 
@@ -211,15 +212,14 @@ static void try_call(size_t index, const uint64_t args[6])
 	const struct launch_call *call = &launch_calls(&count)[index];
 	bool denied = pair->wishes.denied[index], allowed = pair->wishes.allowed[index];
 	enum launch_outcome outcome = launch_call_judge(call, args);
-	bool refused = denied || (!allowed && outcome != ARG_ALLOW);
+	bool refused = denied || is_bad_socket(call, args) || (!allowed && outcome != ARG_ALLOW);
 	uint32_t got = ask(&pair->notify, call->number, args), expected = ALLOWED;
 	bool passes = ask(&pair->base, call->number, args) == ALLOWED;
 
 	if (denied || is_birth(call) || is_governed(call, args) || is_served(call) ||
+	    is_bad_socket(call, args) ||
 	    (launch_call_asks(call) && !allowed && outcome == ARG_REFUSE))
 		expected = ASKED;
-	else if (is_bad_socket(call, args))
-		expected = REFUSED;
 	else if (is_gone(call, allowed))
 		expected = is_gone(call, allowed);
 	tried++;
@@ -447,26 +447,127 @@ static void test_known(void)
 		{ "clone3", { 0 }, ALLOWED }, /* ENOSYS there */
 		{ "socket", { AF_UNIX, SOCK_STREAM }, ALLOWED },
 		{ "socket", { AF_UNIX, SOCK_SEQPACKET }, ALLOWED },
-		{ "socket", { AF_UNIX, SOCK_DGRAM }, REFUSED },
-		{ "socket", { AF_UNIX, SOCK_RAW }, REFUSED },
-		{ "socket", { AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC }, REFUSED },
-		{ "socket", { AF_INET, SOCK_DGRAM }, REFUSED },
-		{ "socket", { AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK }, REFUSED },
+		{ "socket", { AF_UNIX, SOCK_DGRAM }, ASKED },
+		{ "socket", { AF_UNIX, SOCK_RAW }, ASKED },
+		{ "socket", { AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC }, ASKED },
+		{ "socket", { AF_INET, SOCK_DGRAM }, ASKED },
+		{ "socket", { AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK }, ASKED },
 		{ "socket", { AF_INET, SOCK_STREAM }, ALLOWED },
+		{ "socket", { AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP }, ALLOWED },
+		{ "socket", { AF_INET, SOCK_STREAM, 262 }, ASKED }, /* MPTCP */
+		{ "socket", { AF_INET, SOCK_RAW, 1 }, ASKED },
+		{ "socket", { AF_PACKET, SOCK_RAW }, ASKED },
+		{ "socket", { AF_VSOCK, SOCK_STREAM }, ASKED },
+		{ "socket", { AF_NETLINK, SOCK_RAW, 4 }, ASKED },
+		{ "socket", { AF_UNIX, SOCK_DGRAM, 0, 0, 0, SBX_VOUCHER }, ASKED },
+		{ "socketpair", { AF_INET, SOCK_STREAM }, ALLOWED }, /* the base filter's */
 		{ "socket", { AF_NETLINK, SOCK_DGRAM }, ALLOWED },
 		{ "socketpair", { AF_UNIX, SOCK_STREAM }, ALLOWED },
 		{ "socketpair", { AF_UNIX, SOCK_SEQPACKET }, ALLOWED },
-		{ "socketpair", { AF_UNIX, SOCK_DGRAM }, REFUSED },
-		{ "socketpair", { AF_UNIX, SOCK_RAW | SOCK_CLOEXEC }, REFUSED },
+		{ "socketpair", { AF_UNIX, SOCK_DGRAM }, ASKED },
+		{ "socketpair", { AF_UNIX, SOCK_RAW | SOCK_CLOEXEC }, ASKED },
 	};
 
 	for (size_t i = 0; i < COUNT(known); i++)
 		cmp_ok(ask(&pair->notify, launch_call_find(known[i].name)->number, known[i].args),
 		       "==", known[i].answer, "%s(%#jx, %#jx): %s", known[i].name,
 		       (uintmax_t)known[i].args[0], (uintmax_t)known[i].args[1],
-		       known[i].answer == ASKED	    ? "is asked about"
-		       : known[i].answer == ALLOWED ? "passes"
-						    : "is refused");
+		       known[i].answer == ASKED ? "is asked about" : "passes");
+}
+
+/* Whoever is asked refuses what was asked about, and nothing else, and has a name for it. */
+static void test_socket_words(void)
+{
+	static const uint32_t protocols[] = { 0, 1, 4, 6, 17, 33, 58, 132, 136, 255, 256, 262 };
+	size_t bad = 0, nameless = 0, refused = 0;
+
+	for (uint64_t n = 0; n < 64 * 16 * COUNT(protocols) * 2; n++) {
+		bool socketpair = n & 1;
+		uint64_t args[6] = { HIGH | (n / 2 % 64), HIGH | SOCK_CLOEXEC | (n / 128 % 16),
+				     HIGH | protocols[n / 2048] };
+		int number = launch_call_find(socketpair ? "socketpair" : "socket")->number;
+		struct launch_socket socket = { .what = "" };
+		bool said = launch_socket_refused(
+			&pair->wishes, socketpair ? LAUNCH_CALL_socketpair : LAUNCH_CALL_socket,
+			args, &socket);
+		bool is_static = socketpair && (uint32_t)args[0] != AF_UNIX;
+		uint32_t got = ask(&pair->both, number, args);
+
+		bad += got != (is_static ? SECCOMP_RET_ERRNO | EPERM : said ? ASKED : ALLOWED);
+		nameless += said && (!*socket.what || !socket.instead);
+		refused += said;
+	}
+	cmp_ok(bad, "==", 0, "%s: what is asked about is refused, of %zu kinds", pair->what,
+	       refused);
+	cmp_ok(nameless, "==", 0, "%s: and has a name", pair->what);
+}
+
+static void test_socket_names(void)
+{
+	static const struct {
+		uint64_t args[6];
+		const char *what, *instead; /* NULL: it may be had */
+		enum launch_socket_help help;
+	} known[] = {
+		{ { AF_INET, SOCK_STREAM }, NULL, NULL, 0 },
+		{ { AF_INET6, SOCK_STREAM, IPPROTO_TCP }, NULL, NULL, 0 },
+		{ { AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK }, NULL, NULL, 0 },
+		{ { AF_NETLINK, SOCK_RAW, 0 }, NULL, NULL, 0 },
+		{ { AF_INET, SOCK_DGRAM | SOCK_CLOEXEC },
+		  "a UDP socket",
+		  "only TCP is allowed",
+		  SOCKET_HELP_WIDE },
+		{ { AF_INET6, SOCK_DGRAM, IPPROTO_UDP },
+		  "a UDP socket",
+		  "only TCP is allowed",
+		  SOCKET_HELP_WIDE },
+		{ { AF_UNIX, SOCK_DGRAM },
+		  "a UNIX datagram socket",
+		  "only stream sockets are allowed",
+		  SOCKET_HELP_DATAGRAM },
+		{ { AF_INET, SOCK_RAW, 1 }, "a raw socket", "only TCP is allowed", 0 },
+		{ { AF_INET, SOCK_DGRAM, 1 }, "an ICMP socket", "only TCP is allowed", 0 },
+		{ { AF_INET, SOCK_STREAM, 262 }, "an MPTCP socket", "only TCP is allowed", 0 },
+		{ { AF_INET, SOCK_STREAM, 132 },
+		  "a socket of protocol 132",
+		  "only TCP is allowed",
+		  0 },
+		{ { AF_INET, SOCK_SEQPACKET },
+		  "an internet socket of type 5",
+		  "only TCP is allowed",
+		  0 },
+		{ { AF_VSOCK, SOCK_STREAM },
+		  "a vsock socket",
+		  "only UNIX and TCP sockets are allowed",
+		  0 },
+		{ { AF_PACKET, SOCK_RAW },
+		  "a packet socket",
+		  "only UNIX and TCP sockets are allowed",
+		  0 },
+		{ { 38, SOCK_SEQPACKET },
+		  "a socket of family 38",
+		  "only UNIX and TCP sockets are allowed",
+		  0 },
+		{ { AF_NETLINK, SOCK_RAW, 4 },
+		  "a netlink socket of protocol 4",
+		  "only NETLINK_ROUTE is allowed",
+		  0 },
+	};
+
+	for (size_t i = 0; i < COUNT(known); i++) {
+		struct launch_socket socket = { .what = "" };
+		bool said = launch_socket_refused(&pair->wishes, LAUNCH_CALL_socket, known[i].args,
+						  &socket);
+
+		ok(said == (known[i].what != NULL) &&
+			   (!said || (!strcmp(socket.what, known[i].what) &&
+				      !strcmp(socket.instead, known[i].instead) &&
+				      socket.help == known[i].help &&
+				      socket.usual == (known[i].args[2] == 262))),
+		   "a socket of %ju, %ju, %ju is %s", (uintmax_t)known[i].args[0],
+		   (uintmax_t)known[i].args[1], (uintmax_t)known[i].args[2],
+		   known[i].what ? known[i].what : "allowed");
+	}
 }
 
 static uint32_t ask_from(uint64_t from, int number, const uint64_t args[6])
@@ -641,14 +742,18 @@ int main(void)
 	test_pair("no wishes", ALONE);
 	ok(pair->wishes.no_udp && pair->wishes.no_unix_datagram, "which means no datagrams");
 	test_known();
+	test_socket_words();
+	test_socket_names();
 	test_governed("no wishes");
 	test_pair("all explained", ALONE "[errors]\nexplain = all\n");
 	test_governed("all explained");
 	test_pair("full network", ALONE "[network]\nmode = full\n");
 	test_governed("full network");
 	ok(!pair->wishes.no_udp && !pair->wishes.no_unix_datagram, "which means all datagrams");
+	test_socket_words();
 	test_pair("UNIX datagrams", ALONE "[network]\nunix_datagram = yes\n");
 	ok(pair->wishes.no_udp && !pair->wishes.no_unix_datagram, "which means no UDP");
+	test_socket_words();
 	test_pair("filtered network", ALONE "[network]\nconnect = 10.0.0.1:443\n");
 	ok(pair->wishes.no_udp && pair->wishes.no_unix_datagram, "which means no datagrams");
 	test_pair("ptrace and prlimit64",
