@@ -4,6 +4,8 @@
 
 #include "broker_wait.h"
 #include "contract.h"
+#include "lookup.h"
+#include "names.h"
 #include "repos.h"
 #include "servers.h"
 #include "signals.h"
@@ -306,6 +308,15 @@ static bool is_usual(const struct launch_listen *listen, const struct launch_jud
 	       sbx_socket_is_usual(request->path);
 }
 
+static void serve_name(struct launch_listen *listen, struct launch_judge *judge,
+		       const struct seccomp_notif *asked)
+{
+	if (launch_lookup_judge(judge, &listen->with.names->lookups, &asked->data,
+				(pid_t)asked->pid))
+		say(listen, judge, asked, "shim");
+	answer(listen, asked->id, EBADF, false);
+}
+
 static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		       enum launch_call_index index, const struct seccomp_notif *asked)
 {
@@ -449,6 +460,10 @@ static void serve(struct launch_listen *listen, struct launch_judge *judge,
 	const struct launch_call *call =
 		index == LAUNCH_CALL_COUNT ? NULL : &launch_calls(&count)[index];
 
+	if (index == LAUNCH_CALL_connect && launch_lookup_is_told(&asked->data)) {
+		serve_name(listen, judge, asked);
+		return;
+	}
 	if (call && is_by_path(listen, index) && !listen->with.wishes->denied[index]) {
 		serve_path(listen, judge, index, asked);
 		return;

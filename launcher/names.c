@@ -39,6 +39,9 @@ static void say_refused(void *arg, const char *name)
 		.image = names->with.image, .request = &request, .verdict = &verdict, .given = name
 	};
 
+	/* Who asked is about to be told of, with the name as it was wanted. */
+	if (launch_lookups_has(&names->lookups, name) || launch_lookup_is_known(name))
+		return;
 	sbx_eval(names->with.image, &request, &verdict);
 	/* What is no name of a host at all, no rule can be about. */
 	if (verdict.allowed)
@@ -71,6 +74,7 @@ void launch_names_init(struct launch_names *names, const struct launch_names_set
 
 	*names = (struct launch_names){ .with = *setup, .nowhere.hosts = nothing, .door = -1 };
 	(void)pthread_mutex_init(&names->starting, NULL);
+	(void)pthread_mutex_init(&names->lookups.lock, NULL);
 }
 
 int launch_names_start(struct launch_names *names, struct launch_error *error)

@@ -8,6 +8,7 @@
 #ifndef SBX_LAUNCH_NAMES_H
 #define SBX_LAUNCH_NAMES_H
 
+#include "lookup.h"
 #include "report.h"
 #include "resolver.h"
 
@@ -29,6 +30,7 @@ struct launch_names {
 	struct launch_pins *pins; /* good where there is an upstream */
 	struct launch_resolver *resolver; /* NULL: it has not begun */
 	int door;
+	struct launch_lookups lookups; /* that the shim tells of */
 };
 
 void launch_names_init(struct launch_names *names, const struct launch_names_setup *setup);

@@ -37,6 +37,28 @@
 #define SBX_QUIET_FROM UINT64_C(0)
 #endif
 
+/*
+ * A name that could not be looked up is told by connect(-1, told, size, by, 0, SBX_ASK), which fails
+ * with EBADF whoever is asked: nobody but a supervisor would look at the address. So is a name that
+ * is about to be looked up (SBX_TOLD_BEGINS in 'by'): who answers look-ups then leaves the words to
+ * who knows the program, and which name it asked for.
+ */
+#define SBX_TOLD_FAMILY 0xfb58 /* no kernel's */
+#define SBX_TOLD_NAME 254 /* a name of a host, without its NUL, fits */
+
+struct sbx_told {
+	uint16_t family;
+	char name[SBX_TOLD_NAME];
+};
+
+/* By which function. */
+enum sbx_told_by {
+#define LOOKUP(name) SBX_TOLD_##name,
+#include "lookups.def"
+	SBX_TOLD_COUNT,
+	SBX_TOLD_BEGINS = 1 << 8
+};
+
 #define SBX_SHIM_NAME "libsbx-shim.so"
 
 /* The file that has the compiled policy in it. */

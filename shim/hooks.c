@@ -11,12 +11,14 @@
 #include "exec.h"
 #include "explain.h"
 #include "libc.h"
+#include "lookup.h"
 #include "spawn.h"
 #include "stream.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -75,6 +77,20 @@ static inline long kernel(long result)
 		result;                                                        \
 	})
 
+#define PASS(name, ...)                                     \
+	({                                                  \
+		__typeof__(&shim_##name) real = REAL(name); \
+		if (!real)                                  \
+			shim_set_errno(ENOSYS);             \
+		real ? real(__VA_ARGS__) : failed;          \
+	})
+
+/* The functions' spellings with underscores say the same. */
+#define SBX_TOLD___res_query SBX_TOLD_res_query
+#define SBX_TOLD___res_search SBX_TOLD_res_search
+#define LOOK_UP(way, function, ...) \
+	(shim_lookup_begins(name, SBX_TOLD_##function), way(function, __VA_ARGS__))
+
 /* Flags that need a mode, where there can be none: libc has something to say about that. */
 #define FORTIFIED(flags, name, arguments, body)                \
 	({                                                     \
@@ -88,6 +104,13 @@ static inline long kernel(long result)
 	shim_spawn(&(struct shim_spawn){ REAL(name), search, pid, path, actions, attributes, \
 					 argv },                                             \
 		   envp)
+
+/* As far as it matters here: glibc's struct gaicb, which musl does not have. */
+struct shim_gaicb {
+	const char *name;
+	const char *service;
+	const struct addrinfo *hints;
+};
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -134,6 +157,24 @@ static long make_node_old(int version, int dir, const char *path, mode_t mode, c
 static long open_socket(int family, int type, int protocol)
 {
 	return shim_raw(SYS_socket, family, type, protocol, 0, 0, (long)SBX_ASK);
+}
+
+static void begin_lookups(struct shim_gaicb *const *list, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (list[i])
+			shim_lookup_begins(list[i]->name, SBX_TOLD_getaddrinfo_a);
+}
+
+/* What getaddrinfo_a() came to, whenever the program asks. */
+static int end_lookup(int (*real)(struct shim_gaicb *request), struct shim_gaicb *request)
+{
+	int result = real ? real(request) : EAI_SYSTEM;
+
+	if (real && shim_lookup_is_refusal(result) &&
+	    !(request->hints && request->hints->ai_flags & AI_NUMERICHOST))
+		shim_lookup_failed(request->name, SBX_TOLD_getaddrinfo_a);
+	return result;
 }
 
 static bool is_ours(long number)

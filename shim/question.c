@@ -179,6 +179,27 @@ static bool ask_socket(struct shim_question *question, const struct tried *tried
 	       question->at.missing && ask(question, SBX_OP_BIND);
 }
 
+/* A name that was not found (lookup.c); text has room for what a host can be called. */
+static bool ask_lookup(struct shim_question *question, const struct tried *tried)
+{
+	static const char *const functions[SBX_TOLD_COUNT] = {
+#define LOOKUP(name) [SBX_TOLD_##name] = #name,
+#include "lookups.def"
+	};
+	const struct sbx_told *told = (const void *)path_at(tried, tried->row->call.path);
+	size_t len = flags_of(tried) - offsetof(struct sbx_told, name);
+	unsigned long by = (unsigned long)tried->call->args[3];
+
+	if (by >= SBX_TOLD_COUNT || len > sizeof(told->name) ||
+	    sbx_host_normalize(told->name, len, question->text))
+		return false;
+	question->given = question->text;
+	question->syscall = functions[by];
+	question->request =
+		(struct sbx_request){ .op = SBX_OP_LOOKUP, .size = -1, .host = question->text };
+	return true;
+}
+
 static bool ask_network(struct shim_question *question, const struct tried *tried, enum sbx_op op)
 {
 	const void *memory = path_at(tried, tried->row->call.path);
@@ -188,6 +209,8 @@ static bool ask_network(struct shim_question *question, const struct tried *trie
 
 	if (op == SBX_OP_BIND && size >= sizeof(sa_family_t) && four->sin_family == AF_UNIX)
 		return ask_socket(question, tried);
+	if (size > sizeof(sa_family_t) && four->sin_family == SBX_TOLD_FAMILY)
+		return ask_lookup(question, tried);
 	question->request = (struct sbx_request){ .op = op, .size = -1 };
 	if (size < sizeof(*four))
 		return false;

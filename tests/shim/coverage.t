@@ -21,7 +21,7 @@ result() # STATUS NAME
 exports() { nm -D --defined-only "$1" | awk '$2 ~ /[TWi]/ && !/GLIBC_PRIVATE/ { sub(/@.*/, "", $3); print $3 }' | sort -u; }
 
 # Whatever is called like the families, with what libcs put before and after such names.
-families='(open|openat|openat2|creat|fopen|freopen|opendir|truncate|unlink|unlinkat|remove|rename|renameat|renameat2|link|linkat|symlink|symlinkat|mkdir|mkdirat|rmdir|x?mknod|x?mknodat|mkfifo|mkfifoat|mko?stemps?|mkdtemp|tmpfile|f?execve|execveat|execv|execvpe?|execl|execle|execlp|posix_spawnp?|fork|Fork|vfork|system|popen|connect|bind|socket|syscall)'
+families='(open|openat|openat2|creat|fopen|freopen|opendir|truncate|unlink|unlinkat|remove|rename|renameat|renameat2|link|linkat|symlink|symlinkat|mkdir|mkdirat|rmdir|x?mknod|x?mknodat|mkfifo|mkfifoat|mko?stemps?|mkdtemp|tmpfile|f?execve|execveat|execv|execvpe?|execl|execle|execlp|posix_spawnp?|fork|Fork|vfork|system|popen|connect|bind|socket|syscall|getaddrinfo|getaddrinfo_a|gai_error|gethostbyname2?(_r)?|res_(query|search))'
 pattern="^(_IO_|_*)(libc_)?$families(64)?(_2|_chk|_nocancel)?$"
 
 exports "$shim" >"$dir/shim"
