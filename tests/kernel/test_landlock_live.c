@@ -364,8 +364,8 @@ static void test_layers(void)
 {
 	struct sbx_policy *policy = load_here("[paths]\nread = w/ro\n");
 	struct launch_place places[] = {
-		{ tree_path("w/secret"), SBX_RIGHT_READ, 1 << LAYER_LAUNCHER },
-		{ tree_path("w/work"), SBX_RIGHT_READ | SBX_RIGHT_WRITE, 0 },
+		{ tree_path("w/secret"), SBX_RIGHT_READ, 1 << LAYER_LAUNCHER, 0 },
+		{ tree_path("w/work"), SBX_RIGHT_READ | SBX_RIGHT_WRITE, 0, 0 },
 	};
 	struct launch_landlock landlock;
 	struct launch_error error;
