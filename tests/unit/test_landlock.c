@@ -205,7 +205,7 @@ static void test_unheld(void)
 static void test_open_errors(void)
 {
 	struct sbx_policy *policy = load("[paths]\nread = T/gone, T/a\n");
-	struct launch_place place = { tree_path("nowhere"), R, 0 };
+	struct launch_place place = { tree_path("nowhere"), R, 0, 0 };
 	struct launch_landlock landlock;
 	struct launch_error error = { "" };
 	const struct sbx_image *image = sbx_policy_image(policy);
