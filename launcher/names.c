@@ -14,12 +14,16 @@ static int open_door(struct launch_error *error)
 {
 	struct sockaddr_in here = { .sin_family = AF_INET,
 				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), failed;
 
 	if (fd >= 0 && bind(fd, (struct sockaddr *)&here, sizeof(here)) == 0 &&
 	    listen(fd, BACKLOG) == 0)
 		return fd;
-	return launch_fail(error, errno, "cannot listen for look-ups by TCP: %s", strerror(errno));
+	failed = errno;
+	if (fd >= 0)
+		(void)close(fd);
+	return launch_fail(error, failed, "cannot listen for look-ups by TCP: %s",
+			   strerror(failed));
 }
 
 static bool may_look_up(void *arg, const char *name)
@@ -93,13 +97,21 @@ int launch_names_start(struct launch_names *names, struct launch_error *error)
 	if (!names->pins)
 		return launch_fail(error, ENOMEM, "out of memory");
 	names->door = open_door(error);
-	if (names->door < 0)
-		return names->door;
+	if (names->door < 0) {
+		failed = names->door;
+		goto out;
+	}
 	doors = open_doors(names->with.space, names->door);
 	failed = launch_resolver_start(&setup, &names->resolver, error);
 	if (failed) {
 		(void)close(names->door);
 		names->door = -1;
+	}
+out:
+	/* It may be tried again, and again. */
+	if (failed) {
+		launch_pins_free(names->pins);
+		names->pins = NULL;
 	}
 	return failed;
 }
