@@ -171,13 +171,27 @@ static bool is_reverse(const char *name)
 	return ends_in(name, ".in-addr.arpa") || ends_in(name, ".ip6.arpa");
 }
 
+/* libc appends domains to a name that it does not find: nobody wants those by themselves. */
+static bool is_of_same(const struct launch_resolver *resolver, const char *said, const char *name)
+{
+	const struct launch_upstream *upstream = resolver->with.upstream;
+	char bare[SBX_HOST_MAX], other[SBX_HOST_MAX];
+
+	if (!strcmp(said, name))
+		return true;
+	if (!launch_upstream_bare(upstream, name, bare))
+		return false;
+	return !strcmp(said, bare) ||
+	       (launch_upstream_bare(upstream, said, other) && !strcmp(other, bare));
+}
+
 static bool was_said(struct launch_resolver *resolver, const char *name, uint64_t now)
 {
 	struct refusal *refusal;
 
 	for (size_t i = 0; i < REMEMBERED; i++)
 		if (resolver->refusals[i].name[0] && now - resolver->refusals[i].at < QUIET_MS &&
-		    !strcmp(resolver->refusals[i].name, name))
+		    is_of_same(resolver, resolver->refusals[i].name, name))
 			return true;
 	refusal = &resolver->refusals[resolver->next_refusal++ % REMEMBERED];
 	*refusal = (struct refusal){ .at = now };
