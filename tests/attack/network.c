@@ -124,3 +124,101 @@ void families(void)
 		maybe(sockets[i].name,
 		      socket(sockets[i].family, sockets[i].type, sockets[i].protocol));
 }
+
+/* --- Hosts by name. The harness has a DNS server, for which all names are 127.0.0.1. --- */
+
+static struct sockaddr_in local(long port)
+{
+	return (struct sockaddr_in){ .sin_family = AF_INET,
+				     .sin_port = htons((uint16_t)port),
+				     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+}
+
+/* A name as it is sent: its end is that of the string. */
+#define WIRE(text) text, sizeof(text)
+
+/* Succeeds with an address. A name that is said not to exist is one that is refused. */
+static long look_up(long port, const char *name, size_t len)
+{
+	unsigned char query[128] = { 0x12, 0x34, 1, 0, 0, 1 }, reply[512];
+	const struct timeval patience = { .tv_sec = 5 };
+	struct sockaddr_in server = local(port);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ssize_t got;
+
+	memcpy(query + 12, name, len);
+	query[12 + len + 1] = query[12 + len + 3] = 1; /* an address, of the internet */
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
+	    connect(fd, (struct sockaddr *)&server, sizeof(server)) < 0 ||
+	    send(fd, query, 12 + len + 4, 0) < 0)
+		return -1;
+	got = recv(fd, reply, sizeof(reply), 0);
+	if (got < 12)
+		return -1;
+	close(fd);
+	errno = EACCES;
+	return (reply[3] & 15) == 0 && reply[7] ? 0 : -1;
+}
+
+static long connect_by(int family, long port)
+{
+	struct sockaddr_in four = local(port);
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	inet_pton(AF_INET6, "::ffff:127.0.0.1", &six.sin6_addr);
+	return family == AF_INET ? connect(fd, (struct sockaddr *)&four, sizeof(four))
+				 : connect(fd, (struct sockaddr *)&six, sizeof(six));
+}
+
+static void connect_both(void)
+{
+	step("four", connect_by(AF_INET, fact_number("port")));
+	maybe("six", connect_by(AF_INET6, fact_number("port")));
+}
+
+void tell_by_dns(void)
+{
+	step("asked", look_up(fact_number("dns"), WIRE("\13secret-data\4evil")));
+	step("below", look_up(fact_number("dns"), WIRE("\6secret\2ok\4test")));
+	step("straight", look_up(fact_number("server"), WIRE("\6secret\2ok\4test")));
+	step("stream", connect_by(AF_INET, fact_number("server")));
+}
+
+void look_alikes(void)
+{
+	static const struct {
+		const char *step, *name;
+		size_t len;
+	} names[] = {
+		{ "before", WIRE("\7evil-ok\4test") },
+		{ "behind", WIRE("\2ok\4test\4evil") },
+		{ "below", WIRE("\4evil\2ok\4test") },
+		{ "nul", WIRE("\2ok\5test\0\4evil") },
+		{ "dot", WIRE("\7ok.test") },
+		{ "dash", WIRE("\7ok-test") },
+		{ "foreign", WIRE("\12xn--ok-98a\4test") },
+		{ "half", WIRE("\4test") },
+		{ "high", WIRE("\3ok\377\4test") },
+	};
+
+	must("itself", look_up(fact_number("dns"), WIRE("\2OK\4TEST")));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		step(names[i].step, look_up(fact_number("dns"), names[i].name, names[i].len));
+}
+
+void rebound(void)
+{
+	must("itself", look_up(fact_number("dns"), WIRE("\2ok\4test")));
+	connect_both();
+}
+
+void never_resolved(void)
+{
+	connect_both();
+}
+
+void nothing_allowed(void)
+{
+	connect_both();
+}

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attacks on the network that slip past Landlock's rules about TCP.
+ * Attacks on the network: past Landlock's rules about TCP, and by way of names.
  */
 #include "harness.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <signal.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <tap.h>
 #include <unistd.h>
 
@@ -37,9 +42,141 @@ static void close_listener(struct scene *scene)
 	close(scene->things[0]);
 }
 
+/* --- A DNS server: all names are 127.0.0.1 --- */
+
+/* The question's name, printed as it is: labels with dots between them. */
+static void write_down(int log, const unsigned char *name)
+{
+	char line[300];
+	size_t len = 0;
+
+	for (; *name && len + *name < sizeof(line) - 2; name += *name + 1) {
+		memcpy(line + len, name + 1, *name);
+		len += *name;
+		line[len++] = '.';
+	}
+	line[len++] = '\n';
+	if (write(log, line, len) != (ssize_t)len)
+		_exit(1);
+}
+
+static void serve_names(int fd, int log)
+{
+	static const unsigned char address[] = { 0xc0, 12, 0, 1, 0,   1, 0, 0,
+						 0,    5,  0, 4, 127, 0, 0, 1 };
+	unsigned char bytes[512];
+	struct sockaddr_in client;
+
+	for (;;) {
+		socklen_t size = sizeof(client);
+		ssize_t got = recvfrom(fd, bytes, 256, 0, (struct sockaddr *)&client, &size);
+
+		if (got < 17)
+			continue;
+		bytes[got] = 0;
+		write_down(log, bytes + 12);
+		bytes[2] = 0x81;
+		bytes[3] = 0x80;
+		if (bytes[got - 3] == 1) { /* no other type has one */
+			bytes[7] = 1;
+			memcpy(bytes + got, address, sizeof(address));
+			got += sizeof(address);
+		}
+		sendto(fd, bytes, (size_t)got, 0, (struct sockaddr *)&client, size);
+	}
+}
+
+static int open_name_server(struct scene *scene)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	int log[2], fd;
+
+	/* At the listener's port, so that nobody else is there. */
+	if (getsockname(scene->things[0], (struct sockaddr *)&address, &size) < 0)
+		BAIL_OUT("no listener");
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) < 0 ||
+	    pipe2(log, O_CLOEXEC | O_NONBLOCK) < 0)
+		BAIL_OUT("no name server");
+	scene->things[1] = log[0];
+	scene->things[2] = fork();
+	if (scene->things[2] == 0)
+		serve_names(fd, log[1]);
+	close(fd);
+	close(log[1]);
+	return ntohs(address.sin_port);
+}
+
+/* Natively the server itself is asked; in the sandbox, all are. */
+static void open_names(struct scene *scene)
+{
+	int port;
+
+	open_listener(scene);
+	port = open_name_server(scene);
+	scene_fact(scene, "server=%d", port);
+	scene_fact(scene, "dns=%d", scene->sandboxed ? 53 : port);
+	scene_policy(scene, "[network]\nconnect = ok.test:*\ndns = 127.0.0.1:%d\n", port);
+}
+
+static void open_nothing(struct scene *scene)
+{
+	open_listener(scene);
+	scene_policy(scene, "[network]\nmode = filtered\n");
+}
+
+/* Whether anybody was asked for a name that is not allowed, or connected to. */
+static bool told(struct scene *scene)
+{
+	static const char allowed[] = "ok.test.\n";
+	char names[4096];
+	ssize_t got = read(scene->things[1], names, sizeof(names) - 1);
+
+	names[got > 0 ? got : 0] = '\0';
+	for (const char *line = names; *line; line += strlen(allowed))
+		if (strncasecmp(line, allowed, strlen(allowed)) != 0)
+			return true;
+	return connected(scene);
+}
+
+static void close_names(struct scene *scene)
+{
+	kill(scene->things[2], SIGKILL);
+	waitpid(scene->things[2], NULL, 0);
+	close(scene->things[1]);
+	close_listener(scene);
+}
+
 static const struct attack_hook hooks[] = {
 	{ .id = "V098", .arrange = open_listener, .seen = connected, .clear = close_listener },
 	{ .id = "V099", .arrange = open_listener, .seen = connected, .clear = close_listener },
+	{ .id = "V096",
+	  .arrange = open_names,
+	  .seen = told,
+	  .clear = close_names,
+	  .explained = "Cannot look up 'secret-data.evil': host not allowed." },
+	{ .id = "V103",
+	  .arrange = open_names,
+	  .seen = told,
+	  .clear = close_names,
+	  .explained = "Cannot look up 'evil-ok.test': host not allowed." },
+	{ .id = "V104",
+	  .arrange = open_names,
+	  .seen = told,
+	  .clear = close_names,
+	  .explained = "(ok.test): the name is allowed, but it leads to a private address." },
+	{ .id = "V105",
+	  .arrange = open_names,
+	  .seen = told,
+	  .clear = close_names,
+	  .explained = "destination not allowed." },
+	{ .id = "V106",
+	  .arrange = open_nothing,
+	  .seen = connected,
+	  .clear = close_listener,
+	  .explained = "destination not allowed." },
 	{ .id = NULL },
 };
 
