@@ -204,16 +204,19 @@ static void refuse(struct launch_resolver *resolver, const struct route *route,
 {
 	const struct launch_resolver_setup *with = &resolver->with;
 	char spelled[NS_MAXDNAME], bare[SBX_HOST_MAX];
+	const char *name = query->name[0] ? query->name : spelled;
 
-	answer(resolver, route, query, ns_r_nxdomain, NULL);
 	launch_dns_spell(query, spelled);
-	/* The root is no name that anybody looks for. */
-	if (!with->refused || is_reverse(query->name) || !strcmp(spelled, ".") ||
-	    (launch_upstream_bare(with->upstream, query->name, bare) &&
-	     with->allowed(with->arg, bare)) ||
-	    was_said(resolver, query->name[0] ? query->name : spelled, launch_now()))
-		return;
-	with->refused(with->arg, query->name[0] ? query->name : spelled);
+	/*
+	 * The root is no name that anybody looks for. Words come before the answer: the run may be at
+	 * its end right after it.
+	 */
+	if (with->refused && !is_reverse(query->name) && strcmp(spelled, ".") != 0 &&
+	    !(launch_upstream_bare(with->upstream, query->name, bare) &&
+	      with->allowed(with->arg, bare)) &&
+	    !was_said(resolver, name, launch_now()))
+		with->refused(with->arg, name);
+	answer(resolver, route, query, ns_r_nxdomain, NULL);
 }
 
 /* Loopback is nobody's to be pinned: it is reached by rules for addresses alone. */
