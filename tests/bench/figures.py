@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""figures.py calls|workloads|broker SAMPLES FOLDER: what rounds.py measured, and the bars it is held to.
+"""figures.py calls|workloads|broker|network SAMPLES FOLDER: what rounds.py measured, and the bars it is held to.
 
 Prints tables, and writes them to FOLDER/NAME.md and a chart to FOLDER/NAME.svg. Single calls are
 compared by their fastest rounds, because disturbances only ever add; workloads by the median over
@@ -224,6 +224,22 @@ def workloads(samples, disturbed, folder):
     workload_chart(samples, note, f"{folder}/workloads.svg")
 
 
+def network(samples, disturbed, folder):
+    note = machine(len(samples["connect+close"]["bare"]), disturbed)
+    cases = ("bare", "by address", "by name")
+    head = ["µs, median", *cases] + [f"{case}, times bare (95 %)" for case in cases[1:]]
+    rows = []
+    for what, of in samples.items():
+        row = [what] + [f"{median(of[case]) / 1000:.1f}" if case in of else "" for case in cases]
+        for case in cases[1:]:
+            ratios = [a / b for a, b in zip(of.get(case, []), of["bare"])]
+            row.append("{:.2f} ({:.2f}–{:.2f})".format(median(ratios), *interval(ratios)) if ratios else "")
+        rows.append(row)
+    print_table(head, rows)
+    with open(f"{folder}/network.md", "w", encoding="utf-8") as file:
+        file.write(markdown(head, rows) + "\n" + note + ".\n")
+
+
 def broker(samples, disturbed, folder):
     note = machine(len(next(iter(samples.values()))["bare"]), disturbed)
     cases = ("protected", "denied")
@@ -250,7 +266,7 @@ def broker(samples, disturbed, folder):
 
 def main():
     name, samples, folder = sys.argv[1:]
-    {"calls": calls, "workloads": workloads, "broker": broker}[name](*read_samples(samples), folder)
+    {"calls": calls, "workloads": workloads, "broker": broker, "network": network}[name](*read_samples(samples), folder)
 
 
 main()
