@@ -308,6 +308,13 @@ filed DONE
 unlisted EACCES
 ok.test 0/1' "the machine's own names and servers serve, the next where one does not answer" files
 asks 'ok.test' 'what is in a file is not asked for'
+rules 'connect = ok.test:*, silent.test:80' >dying.ini
+policy=dying.ini
+hostile 'waiting True
+left 0
+ok.test 0/1' 'whoever dies while it waits leaves nothing behind' dying
+asks 'ok.test silent.test' 'and asked for no more'
+policy=own.ini
 hostile 'refused [3]
 allowed [0]
 grown no' 'thousands of look-ups are answered, and cost no memory' flood

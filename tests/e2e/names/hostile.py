@@ -11,6 +11,7 @@ import select
 import socket
 import struct
 import sys
+import time
 
 PUBLIC, OTHER, FILED = "55.0.0.7", "55.0.0.8", "55.0.0.9"
 SERVER = ("8.8.8.8", 53)  # every server is ours
@@ -262,6 +263,46 @@ def flood():
                 before = before or supervisor_kb()
         print(kind, sorted(codes))
     print("grown", "yes" if supervisor_kb() > before + 512 else "no")
+
+
+def held():
+    """What the supervisor has: descriptors, and threads."""
+    return [len(os.listdir(f"/proc/{os.getppid()}/{what}")) for what in ("fd", "task")]
+
+
+def wait_somewhere(turn):
+    if turn == 0:
+        connect_to(PUBLIC, 81).close()
+    elif turn == 1:
+        socket.gethostbyname("silent.test")
+    else:
+        sock = connect_to(*SERVER)
+        sock.send(b"\0")  # half of a length
+        sock.recv(1)
+
+
+def dying():
+    """Clients that are killed where they wait: for a connection, an answer, the rest of a query."""
+    socket.gethostbyname("ok.test")
+    connect_to(PUBLIC, 80).close()
+    before = held()
+    children = []
+    for i in range(30):
+        children.append(os.fork())
+        if children[-1] == 0:
+            wait_somewhere(i % 3)
+            os._exit(0)
+    time.sleep(0.5)
+    print("waiting", held()[0] >= before[0] + 20)
+    for child in children:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    for _ in range(200):
+        if held()[0] <= before[0]:
+            break
+        time.sleep(0.1)
+    print("left", max(0, held()[0] - before[0]))
+    print("ok.test", ask(dotted("ok.test")))
 
 
 for argument in sys.argv[1:]:

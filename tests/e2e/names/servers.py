@@ -198,6 +198,12 @@ def main():
         if (host, port) != (PUBLIC, 80):
             start(each_connection, listener(host, port), functools.partial(trap_stream, port))
         start(trap_datagrams, datagrams(host, port), port)
+    # Nobody is let in any more, and whoever tries waits.
+    full = socket.create_server((PUBLIC, 81), backlog=0)
+    waiting = [socket.socket() for _ in range(3)]
+    for sock in waiting:
+        sock.setblocking(False)
+        sock.connect_ex((PUBLIC, 81))
     say("ready", "yes")
     while os.getppid() != 1:
         time.sleep(1)
