@@ -192,11 +192,29 @@ static bool turn_to_door(struct wire *wire)
 	return true;
 }
 
+/*
+ * To the address that was judged. Of a connection to no address at all the kernel makes one to an
+ * address of this host, by the one that the socket is bound to; of all, to those of loopback.
+ */
+static void give_address(struct wire *wire, const struct sbx_request *request)
+{
+	struct sbx_addr addr = sbx_addr_canonical(&request->addr, SBX_OP_CONNECT);
+	uint8_t *six = wire->address.six.sin6_addr.s6_addr;
+
+	if (request->addr.family == 4)
+		memcpy(&wire->address.four.sin_addr, addr.bytes, 4);
+	else if (addr.family == 4)
+		memcpy(six + 12, addr.bytes, 4);
+	else
+		memcpy(six, addr.bytes, 16);
+}
+
 static enum launch_served connect_inet(struct wire *wire)
 {
 	struct sbx_request request = { .op = SBX_OP_CONNECT, .size = -1 };
 
 	if (wire->type == SOCK_STREAM && read_address(&wire->address, &request)) {
+		give_address(wire, &request);
 		/* There may be a rule about ports that we do not know. */
 		if (wire->call->narrow)
 			return launch_broker_done(wire->call, -EACCES);
