@@ -262,8 +262,10 @@ static bool allows_file(const struct wire *wire, const char *given)
 	}
 	judge->request =
 		(struct sbx_request){ .op = SBX_OP_CONNECT, .size = -1, .path = judge->at.path };
-	/* Nobody answers behind what is no socket. */
-	if (launch_broker_allows(wire->call, &judge->request) || !S_ISSOCK(st.st_mode))
+	if (launch_broker_allows(wire->call, &judge->request))
+		return true;
+	/* Nobody answers behind what is no socket; of what is hidden, not even that is said. */
+	if (!S_ISSOCK(st.st_mode) && judge->verdict.code != SBX_CODE_HIDDEN)
 		return true;
 	if (judge->verdict.code != SBX_CODE_DENIED && judge->verdict.code != SBX_CODE_HIDDEN &&
 	    judge->verdict.rights & SBX_RIGHT_WRITE &&
