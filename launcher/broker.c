@@ -326,7 +326,8 @@ static enum launch_served serve(struct brokered *call)
 	case SBX_ACT_LINK:
 		return launch_broker_serves(call, HOLD_CHANGE) ? change(call) : SERVED_LEFT;
 	case SBX_ACT_BIND:
-		return call->broker->network			 ? launch_broker_bind(call)
+		/* Without Landlock, what is no file now could be one when the kernel looks. */
+		return call->broker->network || !call->backed	 ? launch_broker_bind(call)
 		       : launch_broker_serves(call, HOLD_CHANGE) ? launch_broker_bind_file(call)
 								 : SERVED_LEFT;
 	case SBX_ACT_CONNECT:

@@ -355,9 +355,43 @@ static bool makes_file(const struct wire *wire)
 	       wire->address.file.sun_path[0];
 }
 
-enum launch_served launch_broker_bind(struct brokered *call)
+static enum launch_served perform_bind(const struct wire *wire)
+{
+	int failed = bind(wire->fd, &wire->address.any, wire->address.len) < 0 ? -errno : 0;
+
+	return launch_broker_done(wire->call, failed);
+}
+
+/* To no address at all, the kernel takes one without a family for IPv4's. */
+static void name_family(struct wire *wire)
+{
+	const struct sockaddr_in *four = &wire->address.four;
+
+	if (wire->domain == AF_INET && four->sin_family == AF_UNSPEC &&
+	    wire->address.len >= sizeof(*four) && four->sin_addr.s_addr == htonl(INADDR_ANY))
+		wire->address.four.sin_family = AF_INET;
+}
+
+/* It reads the address once more. What has become another by then is nothing for the kernel, either. */
+static enum launch_served bind_file(struct brokered *call)
+{
+	enum launch_served served = launch_broker_bind_file(call);
+
+	return served == SERVED_LEFT ? launch_broker_left(call, EACCES) : served;
+}
+
+static enum launch_served bind_inet(struct wire *wire)
 {
 	struct sbx_request request = { .op = SBX_OP_BIND, .size = -1 };
+
+	name_family(wire);
+	return read_address(&wire->address, &request) && !allows(wire->call, &request)
+		       ? SERVED_JUDGED
+		       : perform_bind(wire);
+}
+
+enum launch_served launch_broker_bind(struct brokered *call)
+{
 	struct wire wire = { .call = call, .fd = -1, .named = -1 };
 	int failed = take_socket(&wire);
 	enum launch_served served;
@@ -367,13 +401,11 @@ enum launch_served launch_broker_bind(struct brokered *call)
 	if (failed)
 		served = launch_broker_done(call, failed);
 	else if (wire.domain == AF_UNIX && makes_file(&wire))
-		served = launch_broker_bind_file(call);
-	else if ((wire.domain == AF_INET || wire.domain == AF_INET6) && wire.type == SOCK_STREAM &&
-		 read_address(&wire.address, &request) && !allows(call, &request))
-		served = SERVED_JUDGED;
+		served = bind_file(call);
+	else if ((wire.domain == AF_INET || wire.domain == AF_INET6) && wire.type == SOCK_STREAM)
+		served = bind_inet(&wire);
 	else
-		served = launch_broker_done(
-			call, bind(wire.fd, &wire.address.any, wire.address.len) < 0 ? -errno : 0);
+		served = perform_bind(&wire);
 	drop(&wire);
 	return served;
 }
