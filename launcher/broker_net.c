@@ -419,35 +419,36 @@ static bool is_at(const struct wire *wire, struct sbx_request *request)
 	       read_address(&address, request);
 }
 
-/* What has an address has it from us. What has no port gets one, on every address. */
+/*
+ * Where the socket is, or would be: what has no port gets one, on every address. What has one may have
+ * got it where the kernel may choose; or by connecting, which is no bind.
+ */
 static bool may_listen(const struct wire *wire)
 {
-	struct sbx_request request;
+	struct sbx_request request, chosen;
 
 	if (wire->domain == AF_UNIX)
 		return true;
-	return is_at(wire, &request) && (request.port || allows(wire->call, &request));
-}
-
-/* The socket may have been another thread's to disconnect meanwhile, and have a new address. */
-static bool is_moved(const struct wire *wire, const struct sbx_request *before)
-{
-	struct sbx_request after;
-
-	return wire->domain != AF_UNIX && before->port &&
-	       (!is_at(wire, &after) || after.port != before->port ||
-		memcmp(&after.addr, &before->addr, sizeof(after.addr)) != 0);
+	if (!is_at(wire, &request))
+		return false;
+	if (allows(wire->call, &request))
+		return true;
+	chosen = request;
+	chosen.port = 0;
+	if (!request.port || wire->call->judge->verdict.code == SBX_CODE_DENIED)
+		return false;
+	/* The words are about the port that it has. */
+	return allows(wire->call, &chosen) || allows(wire->call, &request);
 }
 
 static int perform_listen(const struct wire *wire)
 {
-	struct sbx_request before = { .port = 0 };
 	struct stat st;
 
-	(void)is_at(wire, &before);
 	if (fstat(wire->fd, &st) < 0 || listen(wire->fd, (int)wire->call->args[1]) < 0)
 		return -errno;
-	if (is_moved(wire, &before)) {
+	/* Another thread may have disconnected it meanwhile: then it has a new address. */
+	if (!may_listen(wire)) {
 		(void)shutdown(wire->fd, SHUT_RDWR);
 		return -EACCES;
 	}
@@ -469,7 +470,7 @@ enum launch_served launch_broker_listen(struct brokered *call)
 	else if (wire.domain != AF_UNIX && wire.domain != AF_INET && wire.domain != AF_INET6)
 		served = launch_broker_done(call, -EOPNOTSUPP);
 	else if (!may_listen(&wire))
-		served = SERVED_JUDGED;
+		served = call->answer->error ? SERVED_JUDGED : launch_broker_done(call, -EACCES);
 	else
 		served = launch_broker_done(call, perform_listen(&wire));
 	drop(&wire);
