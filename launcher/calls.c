@@ -49,6 +49,9 @@
 /* What headers hide or may lack. */
 #define SOCK_TYPE 0xfu /* the kernel's SOCK_TYPE_MASK: the other bits are flags */
 #define IOPRIO_WHO_PROCESS 1
+#ifndef IPV6_FLOWLABEL_MGR
+#define IPV6_FLOWLABEL_MGR 32 /* in a header that does not go with the C library's */
+#endif
 #ifndef CLONE_NEWCGROUP
 #define CLONE_NEWCGROUP 0x02000000
 #endif

@@ -91,6 +91,34 @@ void mptcp(void)
 	step("socket6", socket(AF_INET6, SOCK_STREAM, MPTCP));
 }
 
+/* By way of somebody else, to whom packets go first. */
+void routed(void)
+{
+	unsigned char route[8 + 32] = { 0, 4, 4, 1, 1 }; /* an SRv6 header */
+	unsigned char four[] = { 131, 7, 4, 127, 0, 0, 5, 0 }; /* loose source routing */
+	struct {
+		struct in6_addr dst;
+		uint32_t label;
+		uint8_t action, share;
+		uint16_t flags, expires, linger;
+		uint32_t pad;
+	} flow = { .dst = IN6ADDR_LOOPBACK_INIT, .share = 1, .flags = 1 };
+	int six = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (six < 0)
+		cannot_judge("no IPv6");
+	memcpy(route + 8, &in6addr_loopback, 16);
+	memcpy(route + 24, &in6addr_loopback, 16);
+	maybe("header", setsockopt(six, IPPROTO_IPV6, 57, route, sizeof(route)));
+	maybe("flow", setsockopt(six, IPPROTO_IPV6, 32, &flow, sizeof(flow)));
+	reached("old-header", setsockopt(six, IPPROTO_IPV6, 5, route, sizeof(route)));
+	reached("old-options", setsockopt(six, IPPROTO_IPV6, 6, route, sizeof(route)));
+	maybe("four", setsockopt(tcp(), IPPROTO_IP, 4, four, sizeof(four)));
+	/* the kernel looks at 32 bits of each argument */
+	maybe("high", syscall(SYS_setsockopt, six, IPPROTO_IPV6 | (1L << 32), 57 | (1L << 32),
+			      route, sizeof(route)));
+}
+
 void families(void)
 {
 	static const struct {

@@ -331,7 +331,7 @@ static void test_dumpable(void)
 	}
 }
 
-/* IP_OPTIONS; and IPV6_2292RTHDR, IPV6_2292PKTOPTIONS, IPV6_RTHDR. */
+/* IP_OPTIONS; and IPV6_2292RTHDR, IPV6_2292PKTOPTIONS, IPV6_FLOWLABEL_MGR, IPV6_RTHDR. */
 static void test_routes(void)
 {
 	size_t wrong = 0;
@@ -339,7 +339,8 @@ static void test_routes(void)
 	for (uint64_t level = 0; level < 64; level++) {
 		for (uint64_t name = 0; name < 128; name++) {
 			bool route = (level == 0 && name == 4) ||
-				     (level == 41 && (name == 5 || name == 6 || name == 57));
+				     (level == 41 &&
+				      (name == 5 || name == 6 || name == 32 || name == 57));
 
 			wrong += ask3(STANDALONE, "setsockopt", 3, HIGH | level, name) !=
 				 (route ? FAILS(EPERM) : ALLOWED);
