@@ -443,19 +443,18 @@ static bool may_listen(const struct wire *wire)
 
 static int perform_listen(const struct wire *wire)
 {
-	struct stat st;
+	struct launch_servers *servers = wire->call->broker->servers;
 
-	if (fstat(wire->fd, &st) < 0 || listen(wire->fd, (int)wire->call->args[1]) < 0)
+	if (listen(wire->fd, (int)wire->call->args[1]) < 0)
 		return -errno;
 	/* Another thread may have disconnected it meanwhile: then it has a new address. */
 	if (!may_listen(wire)) {
 		(void)shutdown(wire->fd, SHUT_RDWR);
 		return -EACCES;
 	}
-	if (wire->domain == AF_UNIX)
-		launch_servers_add_unix(wire->call->broker->servers, st.st_ino);
-	else
-		launch_servers_add_tcp(wire->call->broker->servers, st.st_ino);
+	/* Who is not known cannot be connected to from inside: no harm. */
+	if (servers)
+		(void)launch_servers_add(servers, wire->fd, wire->domain);
 	return 0;
 }
 

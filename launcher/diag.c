@@ -17,6 +17,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#define LOOPBACK 1 /* the interface, in every namespace */
 #define ANSWER 1024 /* an address, a name and a few attributes */
 
 /* 'request' behind a header, and 'answer' in its place: its length behind its header, or -1. */
@@ -43,7 +44,7 @@ static ssize_t ask(void *request, size_t size, char answer[ANSWER])
 	return (ssize_t)(came->nlmsg_len - NLMSG_HDRLEN);
 }
 
-uint32_t launch_diag_tcp(const struct sbx_addr *addr, uint16_t port)
+uint64_t launch_diag_tcp(const struct sbx_addr *addr, uint16_t port)
 {
 	struct {
 		struct nlmsghdr header;
@@ -53,6 +54,7 @@ uint32_t launch_diag_tcp(const struct sbx_addr *addr, uint16_t port)
 			  .sdiag_protocol = IPPROTO_TCP,
 			  .idiag_states = ~0U,
 			  .id = { .idiag_sport = htons(port),
+				  .idiag_if = LOOPBACK,
 				  .idiag_cookie = { INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE } } }
 	};
 	_Alignas(struct nlmsghdr) char answer[ANSWER];
@@ -64,7 +66,7 @@ uint32_t launch_diag_tcp(const struct sbx_addr *addr, uint16_t port)
 	if (ask(&request, sizeof(request), answer) < (ssize_t)sizeof(*found) ||
 	    found->idiag_state != TCP_LISTEN)
 		return 0;
-	return found->idiag_inode;
+	return (uint64_t)found->id.idiag_cookie[1] << 32 | found->id.idiag_cookie[0];
 }
 
 /* The kernel's own form of a device's number. */
@@ -73,16 +75,17 @@ static uint32_t kernel_dev(dev_t dev)
 	return (uint32_t)major(dev) << 20 | (uint32_t)minor(dev);
 }
 
-int launch_diag_unix(uint32_t socket, dev_t dev, ino_t ino)
+int launch_diag_unix(const struct launch_server *socket, dev_t dev, ino_t ino)
 {
 	struct {
 		struct nlmsghdr header;
 		struct unix_diag_req body;
 	} request = { .body = { .sdiag_family = AF_UNIX,
 				.udiag_states = ~0U,
-				.udiag_ino = socket,
+				.udiag_ino = socket->inode,
 				.udiag_show = UDIAG_SHOW_VFS,
-				.udiag_cookie = { INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE } } };
+				.udiag_cookie = { (uint32_t)socket->cookie,
+						  (uint32_t)(socket->cookie >> 32) } } };
 	_Alignas(struct nlmsghdr) char answer[ANSWER];
 	const struct unix_diag_msg *found = (const void *)(answer + NLMSG_HDRLEN);
 	ssize_t len = ask(&request, sizeof(request), answer);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Asks the kernel about sockets that are not ours: which one would answer a connection, and whether
- * that is one of the program's. Sockets are told apart by the number of their inode.
+ * that is one of the program's. Sockets are told apart by their cookies: the kernel gives none to a
+ * second one, while numbers of inodes come again after 2^32 sockets and pipes, which a program that
+ * waits for that makes in hours.
  */
 #ifndef SBX_LAUNCH_DIAG_H
 #define SBX_LAUNCH_DIAG_H
@@ -11,9 +13,13 @@
 #include <sys/types.h>
 
 /* The listener that a TCP connection from this host to 'addr' and 'port' would come to; 0: none. */
-uint32_t launch_diag_tcp(const struct sbx_addr *addr, uint16_t port);
+uint64_t launch_diag_tcp(const struct sbx_addr *addr, uint16_t port);
 
 /* Whether a UNIX socket listens as the file with these numbers; -ESRCH: it does not listen any more. */
-int launch_diag_unix(uint32_t socket, dev_t dev, ino_t ino);
+struct launch_server {
+	uint64_t cookie; /* 0: none */
+	uint32_t inode;
+};
+int launch_diag_unix(const struct launch_server *socket, dev_t dev, ino_t ino);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Rings of numbers: where one is full, the oldest is forgotten, which may have ended long since. The
- * kernel gives an inode's number to nobody else for four billion sockets.
- */
+/* Rings of sockets: where one is full, the oldest is forgotten, which may have ended long since. */
 #include "servers.h"
 
 #include "diag.h"
@@ -10,12 +7,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #define MOST 1024
 
 struct ring {
 	size_t next;
-	uint32_t sockets[MOST]; /* 0: none */
+	struct launch_server sockets[MOST];
 };
 
 struct launch_servers {
@@ -33,46 +31,43 @@ struct launch_servers *launch_servers_new(void)
 	return servers;
 }
 
-static bool has(const struct ring *ring, uint32_t socket)
+static bool has(const struct ring *ring, uint64_t cookie)
 {
 	for (size_t i = 0; i < MOST; i++)
-		if (ring->sockets[i] == socket)
+		if (ring->sockets[i].cookie == cookie)
 			return true;
 	return false;
 }
 
-static void add(struct launch_servers *servers, struct ring *ring, ino_t socket)
+int launch_servers_add(struct launch_servers *servers, int fd, int domain)
 {
+	struct ring *ring = domain == AF_UNIX ? &servers->files : &servers->tcp;
+	struct launch_server socket = { 0 };
+	socklen_t size = sizeof(socket.cookie);
+	struct stat st;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_COOKIE, &socket.cookie, &size) < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	socket.inode = (uint32_t)st.st_ino;
 	(void)pthread_mutex_lock(&servers->lock);
-	if (!has(ring, (uint32_t)socket)) {
-		ring->sockets[ring->next] = (uint32_t)socket;
+	if (!has(ring, socket.cookie)) {
+		ring->sockets[ring->next] = socket;
 		ring->next = (ring->next + 1) % MOST;
 	}
 	(void)pthread_mutex_unlock(&servers->lock);
-}
-
-void launch_servers_add_tcp(struct launch_servers *servers, ino_t socket)
-{
-	if (servers)
-		add(servers, &servers->tcp, socket);
-}
-
-void launch_servers_add_unix(struct launch_servers *servers, ino_t socket)
-{
-	if (servers)
-		add(servers, &servers->files, socket);
+	return 0;
 }
 
 bool launch_servers_has_tcp(struct launch_servers *servers, const struct sbx_addr *addr,
 			    uint16_t port)
 {
-	uint32_t socket = servers ? launch_diag_tcp(addr, port) : 0;
+	uint64_t cookie = servers ? launch_diag_tcp(addr, port) : 0;
 	bool found;
 
-	if (!socket)
+	if (!cookie)
 		return false;
 	(void)pthread_mutex_lock(&servers->lock);
-	found = has(&servers->tcp, socket);
+	found = has(&servers->tcp, cookie);
 	(void)pthread_mutex_unlock(&servers->lock);
 	return found;
 }
@@ -86,11 +81,11 @@ bool launch_servers_has_unix(struct launch_servers *servers, const struct stat *
 		return false;
 	(void)pthread_mutex_lock(&servers->lock);
 	for (size_t i = 0; i < MOST && found <= 0; i++) {
-		uint32_t *socket = &servers->files.sockets[i];
+		struct launch_server *socket = &servers->files.sockets[i];
 
-		found = *socket ? launch_diag_unix(*socket, file->st_dev, file->st_ino) : 0;
+		found = socket->cookie ? launch_diag_unix(socket, file->st_dev, file->st_ino) : 0;
 		if (found == -ESRCH)
-			*socket = 0;
+			socket->cookie = 0;
 	}
 	(void)pthread_mutex_unlock(&servers->lock);
 	return found > 0;

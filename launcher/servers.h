@@ -14,9 +14,8 @@
 struct launch_servers;
 struct launch_servers *launch_servers_new(void); /* NULL: out of memory */
 
-/* These sockets, by the numbers of their inodes, listen from now on. */
-void launch_servers_add_tcp(struct launch_servers *servers, ino_t socket);
-void launch_servers_add_unix(struct launch_servers *servers, ino_t socket);
+/* A socket listens from now on. */
+int launch_servers_add(struct launch_servers *servers, int fd, int domain);
 
 /* Whether whoever answers there is one of them. */
 bool launch_servers_has_tcp(struct launch_servers *servers, const struct sbx_addr *addr,
