@@ -8,6 +8,7 @@
  */
 #include "broker_call.h"
 #include "broker_wait.h"
+#include "diag.h"
 #include "judge.h"
 #include "peer.h"
 #include "names.h"
@@ -37,6 +38,7 @@ struct wire {
 	int type;
 	struct launch_address address;
 	int named; /* what a connection by a file is made through; -1: nothing */
+	bool deserted; /* nobody listens behind that */
 };
 
 /* No others can be made; but TCP sockets can become others (SMC), which nobody here understands. */
@@ -249,8 +251,23 @@ static bool refuse_file(const struct wire *wire, const char *given)
 	return false;
 }
 
+/* Whoever had a socket of the program's own may have gone: programs look, and take its place. */
+static bool is_own_file(struct wire *wire)
+{
+	const struct launch_judge *judge = wire->call->judge;
+	struct launch_file file;
+
+	if (judge->verdict.code == SBX_CODE_DENIED || judge->verdict.code == SBX_CODE_HIDDEN ||
+	    !(judge->verdict.rights & SBX_RIGHT_WRITE) ||
+	    !sbx_setting(judge->image, SBX_KEY_network_own)->value ||
+	    launch_diag_file(wire->named, &file) < 0)
+		return false;
+	wire->deserted = !launch_diag_is_served(&file);
+	return wire->deserted || launch_servers_has_unix(wire->call->broker->servers, &file);
+}
+
 /* By a rule that names the socket; or a server of the sandbox's own, where the program may write. */
-static bool allows_file(const struct wire *wire, const char *given)
+static bool allows_file(struct wire *wire, const char *given)
 {
 	struct launch_judge *judge = wire->call->judge;
 	struct stat st;
@@ -267,12 +284,7 @@ static bool allows_file(const struct wire *wire, const char *given)
 	/* Nobody answers behind what is no socket; of what is hidden, not even that is said. */
 	if (!S_ISSOCK(st.st_mode) && judge->verdict.code != SBX_CODE_HIDDEN)
 		return true;
-	if (judge->verdict.code != SBX_CODE_DENIED && judge->verdict.code != SBX_CODE_HIDDEN &&
-	    judge->verdict.rights & SBX_RIGHT_WRITE &&
-	    sbx_setting(judge->image, SBX_KEY_network_own)->value &&
-	    launch_servers_has_unix(wire->call->broker->servers, &st))
-		return true;
-	return refuse_file(wire, given);
+	return is_own_file(wire) || refuse_file(wire, given);
 }
 
 /* Through our descriptor: whatever has become of the name. */
@@ -290,6 +302,8 @@ static enum launch_served connect_file(struct wire *wire, const char *path)
 		return wire->call->judge->verdict.code == SBX_CODE_HIDDEN
 			       ? launch_broker_hidden(wire->call, SBX_OP_CONNECT, path)
 			       : SERVED_JUDGED;
+	if (wire->deserted)
+		return launch_broker_done(wire->call, -ECONNREFUSED);
 	(void)snprintf(file->sun_path, sizeof(file->sun_path), "/proc/self/fd/%d", wire->named);
 	wire->address.len = (socklen_t)sizeof(*file);
 	return perform_connect(wire);
@@ -352,7 +366,7 @@ static bool makes_file(const struct wire *wire)
 {
 	return wire->address.any.sa_family == AF_UNIX &&
 	       wire->address.len > offsetof(struct sockaddr_un, sun_path) &&
-	       wire->address.file.sun_path[0];
+	       wire->address.len <= sizeof(wire->address.file) && wire->address.file.sun_path[0];
 }
 
 static enum launch_served perform_bind(const struct wire *wire)

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -12,8 +13,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -70,12 +74,76 @@ uint64_t launch_diag_tcp(const struct sbx_addr *addr, uint16_t port)
 }
 
 /* The kernel's own form of a device's number. */
-static uint32_t kernel_dev(dev_t dev)
+static uint32_t kernel_dev(unsigned int major, unsigned int minor)
 {
-	return (uint32_t)major(dev) << 20 | (uint32_t)minor(dev);
+	return major << 20 | minor;
 }
 
-int launch_diag_unix(const struct launch_server *socket, dev_t dev, ino_t ino)
+/* The device of a mount; 0 where there is none of this number. */
+static uint32_t mount_dev(unsigned long mount)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	unsigned int major, minor;
+	unsigned long number;
+	char *line = NULL;
+	size_t size = 0;
+	uint32_t dev = 0;
+
+	while (file && !dev && getline(&line, &size, file) > 0)
+		if (sscanf(line, "%lu %*u %u:%u", &number, &major, &minor) == 3 && number == mount)
+			dev = kernel_dev(major, minor);
+	free(line);
+	if (file)
+		(void)fclose(file);
+	return dev;
+}
+
+int launch_diag_file(int fd, struct launch_file *out)
+{
+	unsigned long mount, inode;
+	char path[64], text[256];
+	const char *at;
+	struct stat st;
+	uint32_t dev;
+	ssize_t got;
+	int info;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	if (fstat(fd, &st) < 0 || (info = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return -errno;
+	got = read(info, text, sizeof(text) - 1);
+	(void)close(info);
+	text[got > 0 ? got : 0] = '\0';
+	at = strstr(text, "mnt_id:");
+	/* Kernels before 5.14 do not say the inode. */
+	if (at && sscanf(at, "mnt_id: %lu ino: %lu", &mount, &inode) == 2 &&
+	    (dev = mount_dev(mount)))
+		*out = (struct launch_file){ dev, (uint32_t)inode };
+	else
+		*out = (struct launch_file){ kernel_dev(major(st.st_dev), minor(st.st_dev)),
+					     (uint32_t)st.st_ino };
+	return 0;
+}
+
+static bool is_at_file(const struct unix_diag_msg *found, ssize_t len,
+		       const struct launch_file *file)
+{
+	const size_t skip = NLMSG_ALIGN(sizeof(*found));
+	struct rtattr *at = (struct rtattr *)(void *)((char *)found + skip);
+	ssize_t left = len - (ssize_t)skip;
+
+	for (; RTA_OK(at, left); at = RTA_NEXT(at, left)) {
+		struct unix_diag_vfs at_file;
+
+		if (at->rta_type != UNIX_DIAG_VFS || RTA_PAYLOAD(at) < sizeof(at_file))
+			continue;
+		memcpy(&at_file, RTA_DATA(at), sizeof(at_file));
+		return at_file.udiag_vfs_dev == file->dev && at_file.udiag_vfs_ino == file->inode;
+	}
+	return false;
+}
+
+int launch_diag_unix(const struct launch_server *socket, const struct launch_file *file)
 {
 	struct {
 		struct nlmsghdr header;
@@ -89,20 +157,51 @@ int launch_diag_unix(const struct launch_server *socket, dev_t dev, ino_t ino)
 	_Alignas(struct nlmsghdr) char answer[ANSWER];
 	const struct unix_diag_msg *found = (const void *)(answer + NLMSG_HDRLEN);
 	ssize_t len = ask(&request, sizeof(request), answer);
-	struct rtattr *at = (struct rtattr *)(void *)(answer + NLMSG_HDRLEN +
-						      NLMSG_ALIGN(sizeof(struct unix_diag_msg)));
-	ssize_t left = len - (ssize_t)NLMSG_ALIGN(sizeof(*found));
 
 	/* In the kernel, UNIX sockets have the states of TCP. */
 	if (len < (ssize_t)sizeof(*found) || found->udiag_state != TCP_LISTEN)
 		return -ESRCH;
-	for (; RTA_OK(at, left); at = RTA_NEXT(at, left)) {
-		struct unix_diag_vfs file;
+	return is_at_file(found, len, file);
+}
 
-		if (at->rta_type != UNIX_DIAG_VFS || RTA_PAYLOAD(at) < sizeof(file))
-			continue;
-		memcpy(&file, RTA_DATA(at), sizeof(file));
-		return file.udiag_vfs_dev == kernel_dev(dev) && file.udiag_vfs_ino == (uint32_t)ino;
+/* Of the messages in 'bytes': 1 one is about the file, 0 none is, -1 none is, and there are no more. */
+static int look_through(const char *bytes, size_t left, const struct launch_file *file)
+{
+	const struct nlmsghdr *at = (const void *)bytes;
+
+	for (; NLMSG_OK(at, left); at = NLMSG_NEXT(at, left)) {
+		if (at->nlmsg_type == NLMSG_DONE)
+			return -1;
+		if (at->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+		    at->nlmsg_len < NLMSG_LENGTH(sizeof(struct unix_diag_msg)) ||
+		    is_at_file(NLMSG_DATA(at), (ssize_t)(at->nlmsg_len - NLMSG_HDRLEN), file))
+			return 1;
 	}
 	return 0;
+}
+
+bool launch_diag_is_served(const struct launch_file *file)
+{
+	struct {
+		struct nlmsghdr header;
+		struct unix_diag_req body;
+	} request = { .header = { .nlmsg_len = sizeof(request),
+				  .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+				  .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+		      .body = { .sdiag_family = AF_UNIX,
+				.udiag_states = 1U << TCP_LISTEN,
+				.udiag_show = UDIAG_SHOW_VFS } };
+	_Alignas(struct nlmsghdr) char answer[16 * ANSWER];
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG), found = 1;
+	ssize_t got;
+
+	if (fd < 0)
+		return true;
+	if (send(fd, &request, sizeof(request), 0) == (ssize_t)sizeof(request))
+		do {
+			got = recv(fd, answer, sizeof(answer), MSG_DONTWAIT);
+			found = got > 0 ? look_through(answer, (size_t)got, file) : 1;
+		} while (found == 0);
+	(void)close(fd);
+	return found > 0;
 }

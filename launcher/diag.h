@@ -15,11 +15,23 @@
 /* The listener that a TCP connection from this host to 'addr' and 'port' would come to; 0: none. */
 uint64_t launch_diag_tcp(const struct sbx_addr *addr, uint16_t port);
 
-/* Whether a UNIX socket listens as the file with these numbers; -ESRCH: it does not listen any more. */
+/*
+ * A file by the kernel's own numbers: where file systems have volumes or layers, stat() tells others.
+ * 'fd' is ours, and may be one for its name alone.
+ */
+struct launch_file {
+	uint32_t dev, inode;
+};
+int launch_diag_file(int fd, struct launch_file *out);
+
+/* Whether a UNIX socket listens as a file; -ESRCH: it does not listen any more. */
 struct launch_server {
 	uint64_t cookie; /* 0: none */
 	uint32_t inode;
 };
-int launch_diag_unix(const struct launch_server *socket, dev_t dev, ino_t ino);
+int launch_diag_unix(const struct launch_server *socket, const struct launch_file *file);
+
+/* Whether any socket listens as that file; or so it has to be taken, where the kernel does not say. */
+bool launch_diag_is_served(const struct launch_file *file);
 
 #endif

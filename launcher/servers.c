@@ -2,12 +2,11 @@
 /* Rings of sockets: where one is full, the oldest is forgotten, which may have ended long since. */
 #include "servers.h"
 
-#include "diag.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #define MOST 1024
 
@@ -73,7 +72,7 @@ bool launch_servers_has_tcp(struct launch_servers *servers, const struct sbx_add
 }
 
 /* The kernel is not asked by file, so every one is asked about; who listens no more is forgotten. */
-bool launch_servers_has_unix(struct launch_servers *servers, const struct stat *file)
+bool launch_servers_has_unix(struct launch_servers *servers, const struct launch_file *file)
 {
 	int found = 0;
 
@@ -83,7 +82,7 @@ bool launch_servers_has_unix(struct launch_servers *servers, const struct stat *
 	for (size_t i = 0; i < MOST && found <= 0; i++) {
 		struct launch_server *socket = &servers->files.sockets[i];
 
-		found = socket->cookie ? launch_diag_unix(socket, file->st_dev, file->st_ino) : 0;
+		found = socket->cookie ? launch_diag_unix(socket, file) : 0;
 		if (found == -ESRCH)
 			socket->cookie = 0;
 	}

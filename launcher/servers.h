@@ -7,9 +7,7 @@
 #ifndef SBX_LAUNCH_SERVERS_H
 #define SBX_LAUNCH_SERVERS_H
 
-#include "engine.h"
-
-#include <sys/stat.h>
+#include "diag.h"
 
 struct launch_servers;
 struct launch_servers *launch_servers_new(void); /* NULL: out of memory */
@@ -20,6 +18,6 @@ int launch_servers_add(struct launch_servers *servers, int fd, int domain);
 /* Whether whoever answers there is one of them. */
 bool launch_servers_has_tcp(struct launch_servers *servers, const struct sbx_addr *addr,
 			    uint16_t port);
-bool launch_servers_has_unix(struct launch_servers *servers, const struct stat *file);
+bool launch_servers_has_unix(struct launch_servers *servers, const struct launch_file *file);
 
 #endif
