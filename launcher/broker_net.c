@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #define DNS 53
+#define FIRST_OWN 1024 /* ports of servers that a policy need not name */
 
 /* A socket of the program's, and an address of it. */
 struct wire {
@@ -103,14 +104,19 @@ static bool read_address(const struct launch_address *address, struct sbx_reques
 
 /* --- What the policy says --- */
 
-/* A server of the sandbox's own, on loopback. */
+/* On loopback, where a server of the sandbox's own may be. */
+static bool may_be_own(const struct brokered *call, const struct sbx_addr *addr)
+{
+	return call->judge->verdict.code != SBX_CODE_DENIED &&
+	       sbx_setting(call->judge->image, SBX_KEY_network_own)->value &&
+	       sbx_addr_is_loopback(addr);
+}
+
 static bool is_own(const struct brokered *call, const struct sbx_request *request)
 {
 	struct sbx_addr addr = sbx_addr_canonical(&request->addr, SBX_OP_CONNECT);
 
-	return call->judge->verdict.code != SBX_CODE_DENIED &&
-	       sbx_setting(call->judge->image, SBX_KEY_network_own)->value &&
-	       sbx_addr_is_loopback(&addr) &&
+	return may_be_own(call, &addr) &&
 	       launch_servers_has_tcp(call->broker->servers, &addr, request->port);
 }
 
@@ -135,6 +141,16 @@ static void evaluate(const struct brokered *call)
 	    call->broker->names->with.upstream)
 		(void)launch_pins_find(call->broker->names->pins, &addr, launch_now(),
 				       is_allowed_as, judge);
+}
+
+/* Where it could be and nobody is: programs ask until their server is there. */
+static bool is_deserted(const struct brokered *call, const struct sbx_request *request)
+{
+	struct sbx_addr addr = sbx_addr_canonical(&request->addr, SBX_OP_CONNECT);
+	uint64_t cookie;
+
+	return may_be_own(call, &addr) && request->port >= FIRST_OWN &&
+	       launch_diag_tcp(&addr, request->port, &cookie) == -ENOENT;
 }
 
 static bool allows(struct brokered *call, const struct sbx_request *request)
@@ -227,6 +243,8 @@ static enum launch_served connect_inet(struct wire *wire)
 		if (wire->call->narrow)
 			return launch_broker_done(wire->call, -EACCES);
 		if (!allows(wire->call, &request)) {
+			if (is_deserted(wire->call, &request))
+				return launch_broker_done(wire->call, -ECONNREFUSED);
 			if (request.port != DNS || !turn_to_door(wire))
 				return SERVED_JUDGED;
 		}

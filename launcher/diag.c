@@ -24,7 +24,16 @@
 #define LOOPBACK 1 /* the interface, in every namespace */
 #define ANSWER 1024 /* an address, a name and a few attributes */
 
-/* 'request' behind a header, and 'answer' in its place: its length behind its header, or -1. */
+/* What the kernel has found nothing for. */
+static bool is_nothing(const struct nlmsghdr *came, size_t got)
+{
+	const struct nlmsgerr *error = NLMSG_DATA(came);
+
+	return came->nlmsg_type == NLMSG_ERROR && got >= NLMSG_LENGTH(sizeof(*error)) &&
+	       error->error == -ENOENT;
+}
+
+/* 'request' behind a header, and 'answer' in its place: its length behind its header, or an errno. */
 static ssize_t ask(void *request, size_t size, char answer[ANSWER])
 {
 	struct nlmsghdr *header = request, *came = (struct nlmsghdr *)(void *)answer;
@@ -33,7 +42,7 @@ static ssize_t ask(void *request, size_t size, char answer[ANSWER])
 	ssize_t got = -1;
 
 	if (fd < 0)
-		return -1;
+		return -errno;
 	header->nlmsg_len = (uint32_t)size;
 	header->nlmsg_type = SOCK_DIAG_BY_FAMILY;
 	header->nlmsg_flags = NLM_F_REQUEST;
@@ -42,13 +51,15 @@ static ssize_t ask(void *request, size_t size, char answer[ANSWER])
 	    (ssize_t)size)
 		got = recv(fd, answer, ANSWER, MSG_DONTWAIT);
 	(void)close(fd);
+	if (got >= (ssize_t)sizeof(*came) && is_nothing(came, (size_t)got))
+		return -ENOENT;
 	if (got < (ssize_t)sizeof(*came) || came->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
 	    came->nlmsg_len > (size_t)got)
-		return -1;
+		return -EIO;
 	return (ssize_t)(came->nlmsg_len - NLMSG_HDRLEN);
 }
 
-uint64_t launch_diag_tcp(const struct sbx_addr *addr, uint16_t port)
+int launch_diag_tcp(const struct sbx_addr *addr, uint16_t port, uint64_t *cookie)
 {
 	struct {
 		struct nlmsghdr header;
@@ -63,14 +74,16 @@ uint64_t launch_diag_tcp(const struct sbx_addr *addr, uint16_t port)
 	};
 	_Alignas(struct nlmsghdr) char answer[ANSWER];
 	const struct inet_diag_msg *found = (const void *)(answer + NLMSG_HDRLEN);
+	ssize_t len;
 
 	/* From the same address: nobody else could be connected there from port 0. */
 	memcpy(request.body.id.idiag_src, addr->bytes, sizeof(addr->bytes));
 	memcpy(request.body.id.idiag_dst, addr->bytes, sizeof(addr->bytes));
-	if (ask(&request, sizeof(request), answer) < (ssize_t)sizeof(*found) ||
-	    found->idiag_state != TCP_LISTEN)
-		return 0;
-	return (uint64_t)found->id.idiag_cookie[1] << 32 | found->id.idiag_cookie[0];
+	len = ask(&request, sizeof(request), answer);
+	if (len < (ssize_t)sizeof(*found) || found->idiag_state != TCP_LISTEN)
+		return len == -ENOENT ? -ENOENT : -EIO;
+	*cookie = (uint64_t)found->id.idiag_cookie[1] << 32 | found->id.idiag_cookie[0];
+	return 0;
 }
 
 /* The kernel's own form of a device's number. */

@@ -12,8 +12,11 @@
 
 #include <sys/types.h>
 
-/* The listener that a TCP connection from this host to 'addr' and 'port' would come to; 0: none. */
-uint64_t launch_diag_tcp(const struct sbx_addr *addr, uint16_t port);
+/*
+ * The listener that a TCP connection from this host to 'addr' and 'port' would come to; -ENOENT: there
+ * is none.
+ */
+int launch_diag_tcp(const struct sbx_addr *addr, uint16_t port, uint64_t *cookie);
 
 /*
  * A file by the kernel's own numbers: where file systems have volumes or layers, stat() tells others.

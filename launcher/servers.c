@@ -60,10 +60,10 @@ int launch_servers_add(struct launch_servers *servers, int fd, int domain)
 bool launch_servers_has_tcp(struct launch_servers *servers, const struct sbx_addr *addr,
 			    uint16_t port)
 {
-	uint64_t cookie = servers ? launch_diag_tcp(addr, port) : 0;
+	uint64_t cookie;
 	bool found;
 
-	if (!cookie)
+	if (!servers || launch_diag_tcp(addr, port, &cookie) < 0)
 		return false;
 	(void)pthread_mutex_lock(&servers->lock);
 	found = has(&servers->tcp, cookie);
