@@ -25,6 +25,7 @@ check command    mandoc       mandoc
 check command    musl-gcc     musl-tools
 check command    busybox      busybox-static
 check command    tmux         tmux
+check command    curl         curl
 check command    zip          zip
 check command    unzip        unzip
 check file       /usr/lib/python3*/test/test_os.py  ^libpython3\.[0-9]+-testsuite$
