@@ -7,7 +7,10 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
 
 #ifndef MSG_FASTOPEN
 #define MSG_FASTOPEN 0x20000000
@@ -29,6 +32,339 @@ static int tcp(void)
 		cannot_judge("no TCP socket");
 	return fd;
 }
+
+/* --- Destinations --- */
+
+static struct sockaddr_in four(uint32_t address, long port)
+{
+	return (struct sockaddr_in){ .sin_family = AF_INET,
+				     .sin_port = htons((uint16_t)port),
+				     .sin_addr.s_addr = htonl(address) };
+}
+
+static struct sockaddr_in6 six(const char *address, long port)
+{
+	struct sockaddr_in6 result = { .sin6_family = AF_INET6,
+				       .sin6_port = htons((uint16_t)port) };
+
+	if (inet_pton(AF_INET6, address, &result.sin6_addr) != 1)
+		cannot_judge("no address");
+	return result;
+}
+
+static int tcp6(void)
+{
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		cannot_judge("no IPv6");
+	return fd;
+}
+
+#define CONNECT(fd, address) connect(fd, (struct sockaddr *)&(address), sizeof(address))
+#define BIND(fd, address) bind(fd, (struct sockaddr *)&(address), sizeof(address))
+
+/* Connected to whom it should not: what is allowed is no success. */
+static long is_at_peer(int fd, long result, uint32_t address, long port)
+{
+	struct sockaddr_in6 name = { 0 };
+	socklen_t size = sizeof(name);
+	const struct sockaddr_in *plain = (const void *)&name;
+	uint32_t at;
+
+	if (result < 0)
+		return -1;
+	errno = EACCES;
+	if (getpeername(fd, (struct sockaddr *)&name, &size) < 0)
+		return -1;
+	memcpy(&at, name.sin6_addr.s6_addr + 12, 4);
+	if (name.sin6_family == AF_INET)
+		at = plain->sin_addr.s_addr;
+	return at == htonl(address) && name.sin6_port == htons((uint16_t)port) ? 0 : -1;
+}
+
+static long without_waiting(struct sockaddr_in address)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	long result = CONNECT(fd, address);
+
+	return result < 0 && errno == EINPROGRESS ? 0 : result;
+}
+
+void denied_port(void)
+{
+	long port = fact_number("port");
+	struct sockaddr_in address = four(INADDR_LOOPBACK, port), from = four(INADDR_LOOPBACK, 0);
+	struct sockaddr_in6 mapped = six("::ffff:127.0.0.1", port);
+	struct sockaddr_storage storage = { 0 };
+	int fd = tcp();
+
+	step("plain", CONNECT(tcp(), address));
+	step("without-waiting", without_waiting(address));
+	step("mapped", CONNECT(tcp6(), mapped));
+	memcpy(&storage, &address, sizeof(address));
+	step("longer", CONNECT(tcp(), storage));
+	must("bind", BIND(fd, from));
+	step("bound", CONNECT(fd, address));
+	address.sin_addr.s_addr = 0;
+	step("any", CONNECT(tcp(), address));
+}
+
+/* The address beside one that is allowed; and one that a server of ours hides. */
+void denied_address(void)
+{
+	long port = fact_number("port"), allowed = fact_number("allowed");
+	struct sockaddr_in beside = four(0x7f000005, allowed), any = four(0, allowed);
+	struct sockaddr_in from = four(0x7f000005, 0);
+	struct sockaddr_in6 mapped = six("::ffff:127.0.0.5", allowed), own = six("::1", port);
+	struct sockaddr_in6 from6 = six("::ffff:127.0.0.1", 0), any6 = six("::", port);
+	int on = 1, fd = tcp6(), client = tcp6();
+
+	step("plain", CONNECT(tcp(), beside));
+	step("mapped", CONNECT(tcp6(), mapped));
+	must("own", setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0 ||
+				    BIND(fd, own) < 0 || listen(fd, 4) < 0
+			    ? -1
+			    : 0);
+	must("from6", BIND(client, from6));
+	step("mapped-any", is_at_peer(client, CONNECT(client, any6), INADDR_LOOPBACK, port));
+	client = tcp();
+	must("from", BIND(client, from));
+	step("any", is_at_peer(client, CONNECT(client, any), 0x7f000005, allowed));
+}
+
+void udp(void)
+{
+	struct sockaddr_in address = four(INADDR_LOOPBACK, fact_number("datagrams"));
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), pair[2];
+
+	step("socket", fd);
+	if (fd >= 0)
+		step("send",
+		     sendto(fd, "evil", 4, 0, (struct sockaddr *)&address, sizeof(address)));
+	step("socket6", socket(AF_INET6, SOCK_DGRAM, 0));
+	step("unix", socket(AF_UNIX, SOCK_DGRAM, 0));
+	step("unix-raw", socket(AF_UNIX, SOCK_RAW, 0));
+	step("pair", socketpair(AF_UNIX, SOCK_DGRAM, 0, pair));
+}
+
+void listen_anywhere(void)
+{
+	struct sockaddr_in any = four(0, 0), none = { .sin_family = AF_UNSPEC };
+	struct sockaddr_in to = four(INADDR_LOOPBACK, fact_number("allowed"));
+	struct sockaddr_in6 any6 = six("::", 0), mapped = six("::ffff:0.0.0.0", 0);
+	int fd = tcp();
+
+	step("any", BIND(tcp(), any));
+	step("any6", BIND(tcp6(), any6));
+	step("mapped", BIND(tcp6(), mapped));
+	step("without-family", BIND(tcp(), none));
+	step("unbound", listen(tcp(), 4));
+	step("unbound6", listen(tcp6(), 4));
+	/* It still tells the port that it had. */
+	must("connect", CONNECT(fd, to));
+	must("disconnect", CONNECT(fd, none));
+	step("disconnected", listen(fd, 4));
+}
+
+/* --- Two threads --- */
+
+#define RACED 200
+
+static struct {
+	struct sockaddr_storage address; /* alternates */
+	struct sockaddr_storage good, bad;
+	int fds[2]; /* what RACED is in turn; -1 */
+	volatile bool over;
+} raced;
+
+static void *alternate(void *arg)
+{
+	for (unsigned i = 0; !raced.over; i++) {
+		if (raced.fds[0] >= 0)
+			dup2(raced.fds[i % 2], RACED);
+		else
+			memcpy(&raced.address, i % 2 ? &raced.bad : &raced.good, 28);
+	}
+	return arg;
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* 'attempt' says whether it was won. */
+static void race(const char *name, bool (*attempt)(void))
+{
+	long times = how_often(1000), won = 0;
+	double from = now();
+	pthread_t thread;
+
+	raced.over = false;
+	run_threads(&thread, 1, alternate);
+	/* Natively these are over before the other thread has begun. */
+	for (long i = 0; i < times || (!won && now() < from + 1); i++)
+		won += attempt();
+	raced.over = true;
+	join_threads(&thread, 1);
+	printf("race %s: %ld of %ld\n", name, won, times);
+	errno = EACCES;
+	step(name, won ? 0 : -1);
+}
+
+static bool race_address(void)
+{
+	const struct linger at_once = { 1, 0 };
+	long port = fact_number("port");
+	int fd = tcp();
+	bool won = is_at_peer(fd, connect(fd, (struct sockaddr *)&raced.address, 16),
+			      INADDR_LOOPBACK, port) == 0;
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(fd);
+	return won;
+}
+
+/* A UNIX socket has nothing to do with such an address; a TCP one has. */
+static bool race_socket(void)
+{
+	struct sockaddr_in none = { .sin_family = AF_UNSPEC };
+	bool won;
+
+	(void)connect(RACED, (struct sockaddr *)&raced.bad, 16);
+	won = is_at_peer(raced.fds[1], 0, INADDR_LOOPBACK, fact_number("port")) == 0;
+	if (won)
+		(void)CONNECT(raced.fds[1], none);
+	return won;
+}
+
+void connect_race(void)
+{
+	struct sockaddr_in good = four(INADDR_LOOPBACK, fact_number("allowed"));
+	struct sockaddr_in bad = four(INADDR_LOOPBACK, fact_number("port"));
+
+	memcpy(&raced.good, &good, sizeof(good));
+	memcpy(&raced.bad, &bad, sizeof(bad));
+	raced.fds[0] = -1;
+	race("address", race_address);
+	raced.fds[0] = socket(AF_UNIX, SOCK_STREAM, 0);
+	raced.fds[1] = tcp();
+	race("descriptor", race_socket);
+}
+
+static bool race_bind(void)
+{
+	struct sockaddr_in name = { 0 };
+	socklen_t size = sizeof(name);
+	int fd = tcp();
+	bool won = bind(fd, (struct sockaddr *)&raced.address, 16) == 0 &&
+		   getsockname(fd, (struct sockaddr *)&name, &size) == 0 &&
+		   name.sin_addr.s_addr == 0;
+
+	close(fd);
+	return won;
+}
+
+/* Files and addresses, for sockets of both kinds. */
+static bool race_kinds(void)
+{
+	struct sockaddr_in name = { 0 };
+	socklen_t size = sizeof(name);
+	bool won;
+
+	(void)bind(RACED, (struct sockaddr *)&raced.bad, 16);
+	won = getsockname(raced.fds[1], (struct sockaddr *)&name, &size) == 0 && name.sin_port;
+	return won;
+}
+
+static bool race_listen(void)
+{
+	int listens = 0;
+	socklen_t size = sizeof(listens);
+
+	(void)listen(RACED, 4);
+	if (getsockopt(raced.fds[1], SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0 || !listens)
+		return false;
+	return true;
+}
+
+void listen_race(void)
+{
+	struct sockaddr_in good = four(INADDR_LOOPBACK, 0), bad = { .sin_family = AF_UNSPEC };
+
+	memcpy(&raced.good, &good, sizeof(good));
+	memcpy(&raced.bad, &bad, sizeof(bad));
+	raced.fds[0] = -1;
+	race("address", race_bind);
+	raced.fds[0] = socket(AF_UNIX, SOCK_STREAM, 0);
+	raced.fds[1] = tcp();
+	race("kinds", race_kinds);
+	raced.fds[0] = tcp();
+	raced.fds[1] = tcp();
+	must("bind", BIND(raced.fds[0], good));
+	race("listen", race_listen);
+}
+
+/* --- UNIX sockets --- */
+
+static long connect_unix(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		cannot_judge("too long");
+	memcpy(address.sun_path, path, strlen(path));
+	return CONNECT(fd, address);
+}
+
+void socket_outside(void)
+{
+	char path[64];
+	int named = open(at("secret/docker.sock"), O_PATH | O_CLOEXEC);
+
+	step("plain", connect_unix(at("secret/docker.sock")));
+	step("dots", connect_unix(at("work/../secret/docker.sock")));
+	if (do_symlink(at("secret/docker.sock"), at("work/by-link")) == 0)
+		step("symlink", connect_unix(at("work/by-link")));
+	if (do_link(at("secret/docker.sock"), at("work/by-name")) == 0)
+		step("linked", connect_unix(at("work/by-name")));
+	else
+		step("link", -1);
+	if (named >= 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", named);
+		step("by-descriptor", connect_unix(path));
+		snprintf(path, sizeof(path), "/dev/fd/%d", named);
+		step("by-dev-fd", connect_unix(path));
+	}
+	if (chdir(at("work")) == 0)
+		step("relative", connect_unix("../secret/docker.sock"));
+	if (chdir(at("secret")) == 0)
+		step("inside", connect_unix("docker.sock"));
+	step("by-cwd", connect_unix("/proc/self/cwd/docker.sock"));
+	step("by-root",
+	     connect_unix(at("../../../../proc/self/root/%s", at("secret/docker.sock"))));
+}
+
+void abstract_socket(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *name = fact("abstract");
+	size_t len = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name);
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	memcpy(address.sun_path + 1, name, strlen(name));
+	step("connect", connect(fd, (struct sockaddr *)&address, (socklen_t)len));
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	must("bind", bind(fd, (struct sockaddr *)&address, sizeof(sa_family_t)));
+	step("from-a-name", connect(fd, (struct sockaddr *)&address, (socklen_t)len));
+}
+
+/* --- Other ways to connect --- */
 
 /* Connects with the first bytes instead of in connect(). */
 static long connect_later(void)

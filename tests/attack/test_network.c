@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attacks on the network: past Landlock's rules about TCP, and by way of names.
+ * Attacks on the network: past addresses that are allowed, past Landlock's rules about TCP, and by way
+ * of names.
  */
 #include "harness.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <tap.h>
 #include <unistd.h>
@@ -149,7 +154,122 @@ static void close_names(struct scene *scene)
 	close_listener(scene);
 }
 
+/* One address is allowed. Nobody may come to the same port beside it, nor to another port there. */
+enum {
+	PORT,
+	BESIDE,
+	ALLOWED,
+	OTHER
+};
+
+static int open_at(int type, uint32_t host, int *port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_port = htons((uint16_t)*port),
+				       .sin_addr.s_addr = htonl(host) };
+	socklen_t size = sizeof(address);
+	int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) < 0 ||
+	    (type == SOCK_STREAM && listen(fd, 4096) < 0) ||
+	    getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+		BAIL_OUT("no listener");
+	*port = ntohs(address.sin_port);
+	return fd;
+}
+
+static void open_all(struct scene *scene, bool allow)
+{
+	int port = 0, allowed = 0, datagrams = 0;
+
+	scene->things[PORT] = open_at(SOCK_STREAM, INADDR_LOOPBACK, &port);
+	scene->things[ALLOWED] = open_at(SOCK_STREAM, INADDR_LOOPBACK, &allowed);
+	scene->things[BESIDE] = open_at(SOCK_STREAM, 0x7f000005, &allowed);
+	scene->things[OTHER] = open_at(SOCK_DGRAM, INADDR_LOOPBACK, &datagrams);
+	scene_fact(scene, "port=%d", port);
+	scene_fact(scene, "allowed=%d", allowed);
+	scene_fact(scene, "datagrams=%d", datagrams);
+	if (allow)
+		scene_policy(scene, "[network]\nconnect = 127.0.0.1:%d\n", allowed);
+	else
+		scene_policy(scene, "[network]\nmode = filtered\n");
+}
+
+static void open_some(struct scene *scene)
+{
+	open_all(scene, true);
+}
+
+static void open_none(struct scene *scene)
+{
+	open_all(scene, false);
+}
+
+static bool anybody(struct scene *scene)
+{
+	char bytes[8];
+	bool seen = recv(scene->things[OTHER], bytes, sizeof(bytes), 0) > 0;
+
+	for (int i = PORT; i <= BESIDE; i++) {
+		int fd = accept(scene->things[i], NULL, NULL);
+
+		seen |= fd >= 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	return seen;
+}
+
+static void close_all(struct scene *scene)
+{
+	for (int i = PORT; i <= OTHER; i++)
+		close(scene->things[i]);
+}
+
+/* A name with a '@' is no file. */
+static void open_unix(struct scene *scene, const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name));
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	memcpy(address.sun_path, name, strlen(name));
+	if (name[0] == '@')
+		address.sun_path[0] = 0;
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) < 0 || listen(fd, 64) < 0 ||
+	    (name[0] != '@' && chmod(name, 0777) < 0))
+		BAIL_OUT("no listener");
+	scene->things[0] = fd;
+}
+
+static void open_docker(struct scene *scene)
+{
+	scene_own_files(scene, true);
+	open_unix(scene, scene_at(scene, "secret/docker.sock"));
+	scene_own_files(scene, false);
+}
+
+static void open_abstract(struct scene *scene)
+{
+	char name[80];
+
+	snprintf(name, sizeof(name), "@sbx-%s", scene->marker);
+	open_unix(scene, name);
+	scene_fact(scene, "abstract=%s", name + 1);
+}
+
+#define SOME .arrange = open_some, .seen = anybody, .clear = close_all
+
 static const struct attack_hook hooks[] = {
+	{ .id = "V093", SOME },
+	{ .id = "V094", SOME },
+	{ .id = "V094b", SOME },
+	{ .id = "V095", SOME },
+	{ .id = "V097", SOME },
+	{ .id = "V097b", SOME },
+	{ .id = "V101", .arrange = open_docker, .seen = connected, .clear = close_listener },
+	{ .id = "V102", .arrange = open_abstract, .seen = connected, .clear = close_listener },
+	{ .id = "V106b", .arrange = open_none, .seen = anybody, .clear = close_all },
 	{ .id = "V098", .arrange = open_listener, .seen = connected, .clear = close_listener },
 	{ .id = "V099", .arrange = open_listener, .seen = connected, .clear = close_listener },
 	{ .id = "V096",
