@@ -133,6 +133,22 @@ void denied_address(void)
 	step("any", is_at_peer(client, CONNECT(client, any), 0x7f000005, allowed));
 }
 
+/* A server of ours that has ended, and somebody else in its place. */
+void port_taken(void)
+{
+	struct sockaddr_in address = four(INADDR_LOOPBACK, fact_number("free"));
+	int fd = tcp(), on = 1;
+
+	must("own", setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+				    BIND(fd, address) < 0 || listen(fd, 4) < 0
+			    ? -1
+			    : 0);
+	must("itself", CONNECT(tcp(), address));
+	close(fd);
+	wait_for_harness();
+	step("taken", CONNECT(tcp(), address));
+}
+
 void udp(void)
 {
 	struct sockaddr_in address = four(INADDR_LOOPBACK, fact_number("datagrams"));
@@ -175,13 +191,16 @@ static struct {
 	struct sockaddr_storage address; /* alternates */
 	struct sockaddr_storage good, bad;
 	int fds[2]; /* what RACED is in turn; -1 */
+	bool links; /* work/here and work/there are exchanged instead */
 	volatile bool over;
 } raced;
 
 static void *alternate(void *arg)
 {
 	for (unsigned i = 0; !raced.over; i++) {
-		if (raced.fds[0] >= 0)
+		if (raced.links)
+			(void)do_exchange(at("work/here"), at("work/there"));
+		else if (raced.fds[0] >= 0)
 			dup2(raced.fds[i % 2], RACED);
 		else
 			memcpy(&raced.address, i % 2 ? &raced.bad : &raced.good, 28);
@@ -348,6 +367,36 @@ void socket_outside(void)
 	step("by-cwd", connect_unix("/proc/self/cwd/docker.sock"));
 	step("by-root",
 	     connect_unix(at("../../../../proc/self/root/%s", at("secret/docker.sock"))));
+}
+
+static bool race_link(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX }, name = { 0 };
+	socklen_t size = sizeof(name);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	bool won;
+
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", at("work/here"));
+	won = CONNECT(fd, address) == 0 && getpeername(fd, (struct sockaddr *)&name, &size) == 0 &&
+	      strstr(name.sun_path, "docker");
+	close(fd);
+	return won;
+}
+
+/* Links to a server of ours and to one outside take turns. */
+void socket_race(void)
+{
+	struct sockaddr_un own = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)snprintf(own.sun_path, sizeof(own.sun_path), "%s", at("work/own.sock"));
+	must("own", BIND(fd, own) < 0 || listen(fd, 4096) < 0 ? -1 : 0);
+	must("links", do_symlink(at("work/own.sock"), at("work/here")) < 0 ||
+				      do_symlink(at("secret/docker.sock"), at("work/there")) < 0
+			      ? -1
+			      : 0);
+	raced.links = true;
+	race("link", race_link);
 }
 
 void abstract_socket(void)

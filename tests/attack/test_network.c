@@ -168,8 +168,9 @@ static int open_at(int type, uint32_t host, int *port)
 				       .sin_port = htons((uint16_t)*port),
 				       .sin_addr.s_addr = htonl(host) };
 	socklen_t size = sizeof(address);
-	int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
 
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) < 0 ||
 	    (type == SOCK_STREAM && listen(fd, 4096) < 0) ||
 	    getsockname(fd, (struct sockaddr *)&address, &size) < 0)
@@ -226,6 +227,19 @@ static void close_all(struct scene *scene)
 		close(scene->things[i]);
 }
 
+static void find_port(struct scene *scene)
+{
+	scene->things[0] = -1;
+	scene->things[1] = 0;
+	close(open_at(SOCK_STREAM, INADDR_LOOPBACK, &scene->things[1]));
+	scene_fact(scene, "free=%d", scene->things[1]);
+}
+
+static void take_port(struct scene *scene)
+{
+	scene->things[0] = open_at(SOCK_STREAM, INADDR_LOOPBACK, &scene->things[1]);
+}
+
 /* A name with a '@' is no file. */
 static void open_unix(struct scene *scene, const char *name)
 {
@@ -264,10 +278,16 @@ static const struct attack_hook hooks[] = {
 	{ .id = "V093", SOME },
 	{ .id = "V094", SOME },
 	{ .id = "V094b", SOME },
+	{ .id = "V094c",
+	  .arrange = find_port,
+	  .meanwhile = take_port,
+	  .seen = connected,
+	  .clear = close_listener },
 	{ .id = "V095", SOME },
 	{ .id = "V097", SOME },
 	{ .id = "V097b", SOME },
 	{ .id = "V101", .arrange = open_docker, .seen = connected, .clear = close_listener },
+	{ .id = "V101b", .arrange = open_docker, .seen = connected, .clear = close_listener },
 	{ .id = "V102", .arrange = open_abstract, .seen = connected, .clear = close_listener },
 	{ .id = "V106b", .arrange = open_none, .seen = anybody, .clear = close_all },
 	{ .id = "V098", .arrange = open_listener, .seen = connected, .clear = close_listener },
