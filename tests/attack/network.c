@@ -191,6 +191,7 @@ static struct {
 	struct sockaddr_storage address; /* alternates */
 	struct sockaddr_storage good, bad;
 	int fds[2]; /* what RACED is in turn; -1 */
+	bool both; /* the address, too */
 	bool links; /* work/here and work/there are exchanged instead */
 	volatile bool over;
 } raced;
@@ -202,8 +203,8 @@ static void *alternate(void *arg)
 			(void)do_exchange(at("work/here"), at("work/there"));
 		else if (raced.fds[0] >= 0)
 			dup2(raced.fds[i % 2], RACED);
-		else
-			memcpy(&raced.address, i % 2 ? &raced.bad : &raced.good, 28);
+		if (raced.fds[0] < 0 || raced.both)
+			memcpy(&raced.address, i / 2 % 2 ? &raced.bad : &raced.good, 110);
 	}
 	return arg;
 }
@@ -288,16 +289,25 @@ static bool race_bind(void)
 	return won;
 }
 
-/* Files and addresses, for sockets of both kinds. */
-static bool race_kinds(void)
+static bool has_port(void)
 {
 	struct sockaddr_in name = { 0 };
 	socklen_t size = sizeof(name);
-	bool won;
 
+	return getsockname(raced.fds[1], (struct sockaddr *)&name, &size) == 0 && name.sin_port;
+}
+
+/* Sockets of both kinds; and files and addresses for them. */
+static bool race_kinds(void)
+{
 	(void)bind(RACED, (struct sockaddr *)&raced.bad, 16);
-	won = getsockname(raced.fds[1], (struct sockaddr *)&name, &size) == 0 && name.sin_port;
-	return won;
+	return has_port();
+}
+
+static bool race_both(void)
+{
+	(void)bind(RACED, (struct sockaddr *)&raced.address, 110);
+	return has_port();
 }
 
 static bool race_listen(void)
@@ -314,6 +324,7 @@ static bool race_listen(void)
 void listen_race(void)
 {
 	struct sockaddr_in good = four(INADDR_LOOPBACK, 0), bad = { .sin_family = AF_UNSPEC };
+	struct sockaddr_un file = { .sun_family = AF_UNIX };
 
 	memcpy(&raced.good, &good, sizeof(good));
 	memcpy(&raced.bad, &bad, sizeof(bad));
@@ -322,6 +333,12 @@ void listen_race(void)
 	raced.fds[0] = socket(AF_UNIX, SOCK_STREAM, 0);
 	raced.fds[1] = tcp();
 	race("kinds", race_kinds);
+	(void)snprintf(file.sun_path, sizeof(file.sun_path), "%s", at("work/raced.sock"));
+	memcpy(&raced.good, &file, sizeof(file));
+	raced.fds[1] = tcp();
+	raced.both = true;
+	race("both", race_both);
+	raced.both = false;
 	raced.fds[0] = tcp();
 	raced.fds[1] = tcp();
 	must("bind", BIND(raced.fds[0], good));

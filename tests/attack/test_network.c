@@ -201,6 +201,12 @@ static void open_some(struct scene *scene)
 	open_all(scene, true);
 }
 
+static void open_seccomp(struct scene *scene)
+{
+	open_all(scene, true);
+	scene_policy(scene, "[sandbox]\nenforce = seccomp\n");
+}
+
 static void open_none(struct scene *scene)
 {
 	open_all(scene, false);
@@ -286,6 +292,7 @@ static const struct attack_hook hooks[] = {
 	{ .id = "V095", SOME },
 	{ .id = "V097", SOME },
 	{ .id = "V097b", SOME },
+	{ .id = "V097c", .arrange = open_seccomp, .seen = anybody, .clear = close_all },
 	{ .id = "V101", .arrange = open_docker, .seen = connected, .clear = close_listener },
 	{ .id = "V101b", .arrange = open_docker, .seen = connected, .clear = close_listener },
 	{ .id = "V102", .arrange = open_abstract, .seen = connected, .clear = close_listener },
