@@ -92,19 +92,31 @@ static uint32_t kernel_dev(unsigned int major, unsigned int minor)
 	return major << 20 | minor;
 }
 
+/* The device in a line of mountinfo, "36 35 98:0 / /mnt ...", if it is about that mount; else 0. */
+static uint32_t dev_in(const char *line, unsigned long mount)
+{
+	unsigned long major;
+	char *end;
+
+	if (strtoul(line, &end, 10) != mount || *end != ' ')
+		return 0;
+	(void)strtoul(end, &end, 10);
+	major = strtoul(end, &end, 10);
+	return *end == ':'
+		       ? kernel_dev((unsigned int)major, (unsigned int)strtoul(end + 1, NULL, 10))
+		       : 0;
+}
+
 /* The device of a mount; 0 where there is none of this number. */
 static uint32_t mount_dev(unsigned long mount)
 {
 	FILE *file = fopen("/proc/self/mountinfo", "re");
-	unsigned int major, minor;
-	unsigned long number;
 	char *line = NULL;
 	size_t size = 0;
 	uint32_t dev = 0;
 
 	while (file && !dev && getline(&line, &size, file) > 0)
-		if (sscanf(line, "%lu %*u %u:%u", &number, &major, &minor) == 3 && number == mount)
-			dev = kernel_dev(major, minor);
+		dev = dev_in(line, mount);
 	free(line);
 	if (file)
 		(void)fclose(file);
@@ -113,9 +125,8 @@ static uint32_t mount_dev(unsigned long mount)
 
 int launch_diag_file(int fd, struct launch_file *out)
 {
-	unsigned long mount, inode;
 	char path[64], text[256];
-	const char *at;
+	const char *mount, *inode;
 	struct stat st;
 	uint32_t dev;
 	ssize_t got;
@@ -127,11 +138,12 @@ int launch_diag_file(int fd, struct launch_file *out)
 	got = read(info, text, sizeof(text) - 1);
 	(void)close(info);
 	text[got > 0 ? got : 0] = '\0';
-	at = strstr(text, "mnt_id:");
+	mount = strstr(text, "mnt_id:");
+	inode = strstr(text, "ino:");
 	/* Kernels before 5.14 do not say the inode. */
-	if (at && sscanf(at, "mnt_id: %lu ino: %lu", &mount, &inode) == 2 &&
-	    (dev = mount_dev(mount)))
-		*out = (struct launch_file){ dev, (uint32_t)inode };
+	if (mount && inode && (dev = mount_dev(strtoul(mount + strlen("mnt_id:"), NULL, 10))))
+		*out = (struct launch_file){ dev,
+					     (uint32_t)strtoul(inode + strlen("ino:"), NULL, 10) };
 	else
 		*out = (struct launch_file){ kernel_dev(major(st.st_dev), minor(st.st_dev)),
 					     (uint32_t)st.st_ino };

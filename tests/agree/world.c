@@ -128,7 +128,7 @@ struct picture world_picture(const struct world *world)
 {
 	struct eye eye = { .world = world };
 
-	strcpy(eye.path, world->called);
+	(void)snprintf(eye.path, sizeof(eye.path), "%s", world->called);
 	look_into(&eye, strlen(eye.path),
 		  open(world->grown.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), 1);
 	return eye.sum;

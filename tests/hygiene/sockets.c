@@ -694,11 +694,16 @@ static int serve(void)
 	fail("accept");
 }
 
+static int number(const char *text)
+{
+	return (int)strtol(text, NULL, 10);
+}
+
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 2 ? argv[1] : "";
 	bool local = !strcmp(kind, "errnos") || !strcmp(kind, "serve") || !strcmp(kind, "killed");
-	int count = atoi(argc > 3 ? argv[3] : argc > 2 ? argv[2] : "0");
+	int count = number(argc > 3 ? argv[3] : argc > 2 ? argv[2] : "0");
 	struct rlimit files;
 
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -707,13 +712,13 @@ int main(int argc, char **argv)
 	}
 	folder = argv[argc - 1];
 	if (!local && argc > 3)
-		peer_port = atoi(argv[2]);
+		peer_port = number(argv[2]);
 	if (!strcmp(kind, "errnos"))
 		return errnos(), 0;
 	if (!strcmp(kind, "serve"))
 		return serve();
 	if (!strcmp(kind, "killed"))
-		return killed(atoi(argv[2]));
+		return killed(number(argv[2]));
 	if (!strcmp(kind, "many") && peer_port)
 		return many(count);
 	if (!strcmp(kind, "loop") && peer_port)

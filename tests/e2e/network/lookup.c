@@ -84,9 +84,15 @@ static int look_up(const char *how, const char *name)
 	return -2;
 }
 
+static int number(const char *text)
+{
+	return (int)strtol(text, NULL, 10);
+}
+
 static int open_socket(char **args, int count)
 {
-	int family = atoi(args[1]), type = atoi(args[2]), protocol = count > 3 ? atoi(args[3]) : 0;
+	int family = number(args[1]), type = number(args[2]),
+	    protocol = count > 3 ? number(args[3]) : 0;
 	int pair[2], result;
 
 	errno = 0;
