@@ -86,6 +86,31 @@ int launch_diag_tcp(const struct sbx_addr *addr, uint16_t port, uint64_t *cookie
 	return 0;
 }
 
+bool launch_diag_is_foreign(int fd)
+{
+	struct {
+		struct nlmsghdr header;
+		struct inet_diag_req_v2 body;
+	} request = { .body = { .sdiag_family = AF_INET,
+				.sdiag_protocol = IPPROTO_TCP,
+				.idiag_states = ~0U,
+				.id.idiag_cookie = { INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE } } };
+	_Alignas(struct nlmsghdr) char answer[ANSWER];
+	const struct inet_diag_msg *found = (const void *)(answer + NLMSG_HDRLEN);
+	struct sockaddr_in here = { 0 }, there = { 0 };
+	socklen_t size = sizeof(here), other = sizeof(there);
+
+	if (getsockname(fd, (struct sockaddr *)&here, &size) < 0 ||
+	    getpeername(fd, (struct sockaddr *)&there, &other) < 0)
+		return false;
+	request.body.id.idiag_sport = there.sin_port;
+	request.body.id.idiag_dport = here.sin_port;
+	request.body.id.idiag_src[0] = there.sin_addr.s_addr;
+	request.body.id.idiag_dst[0] = here.sin_addr.s_addr;
+	return ask(&request, sizeof(request), answer) >= (ssize_t)sizeof(*found) &&
+	       found->idiag_state != TCP_LISTEN && found->idiag_uid != geteuid();
+}
+
 /* The kernel's own form of a device's number. */
 static uint32_t kernel_dev(unsigned int major, unsigned int minor)
 {

@@ -37,4 +37,10 @@ int launch_diag_unix(const struct launch_server *socket, const struct launch_fil
 /* Whether any socket listens as that file; or so it has to be taken, where the kernel does not say. */
 bool launch_diag_is_served(const struct launch_file *file);
 
+/*
+ * Whether it is known that the other end of a TCP connection of this host with itself is somebody
+ * else's. 'fd' is our end, of IPv4.
+ */
+bool launch_diag_is_foreign(int fd);
+
 #endif

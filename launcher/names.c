@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "names.h"
 
+#include "diag.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -55,6 +57,13 @@ static void say_refused(void *arg, const char *name)
 	(void)pthread_mutex_unlock(names->with.lock);
 }
 
+/* The door is open to all of the host, who would be answered, and explained to, in our place. */
+static bool is_welcome(void *arg, int client)
+{
+	(void)arg;
+	return !launch_diag_is_foreign(client);
+}
+
 /* Datagrams come from the program's own network, where it has one; nobody connects there. */
 static struct launch_netspace open_doors(const struct launch_netspace *space, int door)
 {
@@ -88,6 +97,7 @@ int launch_names_start(struct launch_names *names, struct launch_error *error)
 					       .upstream = names->with.upstream,
 					       .allowed = may_look_up,
 					       .refused = say_refused,
+					       .welcome = is_welcome,
 					       .arg = names };
 	int failed;
 

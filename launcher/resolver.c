@@ -385,7 +385,8 @@ static void take_client(struct launch_resolver *resolver, int door)
 	}
 	while (client < end && client->fd >= 0)
 		client++;
-	if (client == end) {
+	if (client == end ||
+	    (resolver->with.welcome && !resolver->with.welcome(resolver->with.arg, fd))) {
 		(void)close(fd);
 		return;
 	}

@@ -26,9 +26,10 @@ struct launch_resolver_setup {
 	 * For words: a name that was refused, in printable characters, as it was asked for when it is
 	 * no host name. Who asked cannot be known. Not called again for a name within a second
 	 * (programs ask for both families), for addresses that are looked up in reverse, nor where
-	 * libc has but appended a domain to a name that is allowed.
+	 * libc has but appended a domain to a name that is allowed, or was refused just now.
 	 */
 	void (*refused)(void *arg, const char *name);
+	bool (*welcome)(void *arg, int client); /* by TCP; NULL: everybody is */
 	void *arg;
 };
 

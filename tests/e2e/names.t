@@ -319,6 +319,20 @@ hostile 'refused [3]
 allowed [0]
 grown no' 'thousands of look-ups are answered, and cost no memory' flood
 asks "$(printf 'x%d.wild.test\n' {0..49} | sort | tr '\n' ' ' | sed 's/ $//')" 'and refused ones go nowhere'
+# Look-ups by TCP are heard on the host's loopback: others there are not answered, and not spoken of.
+if is_root; then
+	mkfifo "$DIR/hold"
+	inside cat <"$DIR/hold" &
+	exec 9>"$DIR/hold"
+	ours=$("$PYTHON3" "$NAMES/hostile.py" door)
+	theirs=$(as_user "$PYTHON3" - door <"$NAMES/hostile.py")
+	exec 9>&-
+	wait
+	[ "$ours" = 'answered 3/0' ] && [ "$theirs" = closed ]
+	result $? 'nobody else is answered by the resolver'
+	[ "$(grep -c 'Cannot look up' "$DIR/err")" -eq 1 ]
+	result $? 'or explained to'
+fi
 for options in '--isolate full' '--isolate none' '--user nobody'; do
 	case $options in
 	*user*) is_root || continue ;;

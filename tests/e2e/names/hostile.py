@@ -305,5 +305,24 @@ def dying():
     print("ok.test", ask(dotted("ok.test")))
 
 
+def find_door():
+    """Outside: where a sandbox listens, for which no server of the test does."""
+    while True:
+        with open("/proc/net/tcp", encoding="ascii") as table:
+            rows = [line.split() for line in table][1:]
+        for row in rows:
+            host, port = row[1].split(":")
+            if row[3] == "0A" and host == "0100007F" and int(port, 16) >= 10000:
+                return "127.0.0.1", int(port, 16)
+        time.sleep(0.05)
+
+
+def door():
+    try:
+        print("answered", ask(dotted("blocked.test"), stream=True, server=find_door()))
+    except (OSError, struct.error):
+        print("closed")
+
+
 for argument in sys.argv[1:]:
     globals()[argument]()
