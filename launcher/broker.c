@@ -122,9 +122,26 @@ static int own_descriptor(const char *path)
 	return -1;
 }
 
+/* "/proc/self/status" by the caller's number. False for other paths. */
+static bool name_self(const struct brokered *call, const char *path, char out[PATH_MAX])
+{
+	static const char *const names[] = { "/proc/self", "/proc/thread-self" };
+	char number[PATH_MAX];
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t len = strlen(names[i]);
+
+		if (!strncmp(path, names[i], len) && path[len] == '/' &&
+		    launch_target_view(call->thread, names[i], number) > 0)
+			return snprintf(out, PATH_MAX, "/proc/%s%s", number, path + len) < PATH_MAX;
+	}
+	return false;
+}
+
 int launch_broker_pin(const struct brokered *call, int dir, const char *path, int flags,
 		      uint64_t how)
 {
+	char named[PATH_MAX];
 	bool own = !strncmp(path, "/proc/", strlen("/proc/")) ||
 		   !strncmp(path, "/dev/", strlen("/dev/"));
 	int fd;
@@ -132,6 +149,9 @@ int launch_broker_pin(const struct brokered *call, int dir, const char *path, in
 	/* To say that it is not at hand is always right. */
 	if (!call->backed && own && how & RESOLVE_CACHED)
 		return -EAGAIN;
+	/* Those two are links, and no magic ones. */
+	if (!call->backed && how == RESOLVE_NO_MAGICLINKS && name_self(call, path, named))
+		return launch_target_open(call->thread, dir, named, flags, how);
 	/* Without Landlock we do what the kernel would: also where only the caller sees the way. */
 	if (call->backed || !own || how)
 		return launch_target_open(call->thread, dir, path, flags, how);
