@@ -245,9 +245,9 @@ other EACCES' 'an allowed name leads to no private address, and an address is no
 	asks "link.rebind.test loop.rebind.test nat.rebind.test none.rebind.test ok.test ten.rebind.test" 'all of which were asked for'
 	hostile 'datagram hello
 bind 53 EACCES
-raw EPERM
-packet EPERM
-old packet EPERM
+raw EACCES
+packet EACCES
+old packet EACCES
 mark EPERM
 transparent EPERM
 route EPERM
@@ -261,7 +261,7 @@ flags True 1
 flags False 0
 lowest True
 full EMFILE
-no such EPERM
+no such EACCES
 no such EINVAL
 epoll True 4 0 ('55.0.0.7', 80)
 127.0.0.1 DONE
