@@ -72,7 +72,7 @@ int launch_diag_tcp(const struct sbx_addr *addr, uint16_t port, uint64_t *cookie
 				  .idiag_if = LOOPBACK,
 				  .idiag_cookie = { INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE } } }
 	};
-	_Alignas(struct nlmsghdr) char answer[ANSWER];
+	_Alignas(struct nlmsghdr) char answer[ANSWER] = { 0 };
 	const struct inet_diag_msg *found = (const void *)(answer + NLMSG_HDRLEN);
 	ssize_t len;
 
@@ -95,7 +95,7 @@ bool launch_diag_is_foreign(int fd)
 				.sdiag_protocol = IPPROTO_TCP,
 				.idiag_states = ~0U,
 				.id.idiag_cookie = { INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE } } };
-	_Alignas(struct nlmsghdr) char answer[ANSWER];
+	_Alignas(struct nlmsghdr) char answer[ANSWER] = { 0 };
 	const struct inet_diag_msg *found = (const void *)(answer + NLMSG_HDRLEN);
 	struct sockaddr_in here = { 0 }, there = { 0 };
 	socklen_t size = sizeof(here), other = sizeof(there);
@@ -204,7 +204,7 @@ int launch_diag_unix(const struct launch_server *socket, const struct launch_fil
 				.udiag_show = UDIAG_SHOW_VFS,
 				.udiag_cookie = { (uint32_t)socket->cookie,
 						  (uint32_t)(socket->cookie >> 32) } } };
-	_Alignas(struct nlmsghdr) char answer[ANSWER];
+	_Alignas(struct nlmsghdr) char answer[ANSWER] = { 0 };
 	const struct unix_diag_msg *found = (const void *)(answer + NLMSG_HDRLEN);
 	ssize_t len = ask(&request, sizeof(request), answer);
 

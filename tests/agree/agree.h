@@ -71,10 +71,10 @@ struct world {
 	char called[64]; /* the root of the first; as long as the tree's own */
 	char spare[96]; /* the folder beside the tree */
 	ino_t inodes[GROWN_MAX]; /* what entries are known by */
-	bool gone[GROWN_MAX]; /* was taken away: see world_bare() */
 	const struct sbx_image *image; /* what rules say */
-	bool hides; /* some of them */
 	struct picture picture; /* of the tree as it was planted */
+	bool gone[GROWN_MAX]; /* was taken away: see world_bare() */
+	bool hides; /* some of the rules do */
 	bool spoiled; /* a folder that a rule names is not the one that it was */
 };
 

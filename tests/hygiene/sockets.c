@@ -120,7 +120,7 @@ static int binds(int fd, union address address)
 
 static int port_of(int fd)
 {
-	union address address;
+	union address address = { 0 };
 	socklen_t size = sizeof(address);
 
 	if (getsockname(fd, &address.any, &size) < 0)
@@ -427,7 +427,7 @@ static void files(void)
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
 		fail("socketpair");
 	say("connect a pair", joins(pair[0], file("server")));
-	s = server(file("full"), 0);
+	(void)server(file("full"), 0);
 	say("the first", joins(make(AF_UNIX), file("full")));
 	fd = make(AF_UNIX);
 	quickly(fd);
@@ -516,6 +516,7 @@ static int many(int count)
 		pthread_join(threads[i], &failed);
 		wrong += failed != NULL;
 	}
+	free(threads);
 	printf("%d connections, %d wrong\n", count, wrong);
 	return wrong != 0;
 }
