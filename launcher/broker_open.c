@@ -88,6 +88,14 @@ int launch_broker_open_flags(uint64_t flags)
 	return (int)(flags & ~without) | O_CLOEXEC | O_NOCTTY;
 }
 
+/* Of a pipe, whoever opens the other end would meet our copy, and nobody behind it. */
+static bool is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
 /*
  * A call that is interrupted between the two steps would leave a descriptor behind, so kernels where
  * that can be have one step.
@@ -101,7 +109,7 @@ int launch_broker_hand_over(int listener, uint64_t id, int fd, int pinned, uint6
 	int given;
 
 	(void)pthread_once(&once, ask_killable);
-	if (!killable || !writes(flags))
+	if (!killable || !(writes(flags) || is_pipe(fd)))
 		add.flags = SECCOMP_ADDFD_FLAG_SEND;
 	if (pinned >= 0)
 		(void)close(pinned);
