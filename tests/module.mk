@@ -17,7 +17,7 @@ TEST_SRC  := $(filter-out $(SHIM_TEST_SRC),$(TEST_SRC))
 # What these ask of the kernel takes minutes under a sanitizer; their code is in unit tests too.
 ifeq ($(VARIANT),asan)
 TEST_SRC := $(filter-out tests/kernel/% tests/attack/test_holes.c tests/attack/test_files.c \
-	tests/attack/test_shim.c,$(TEST_SRC))
+	tests/attack/test_shim.c tests/attack/test_asked.c,$(TEST_SRC))
 endif
 
 TEST_BINS  := $(TEST_SRC:%.c=$(B)/%.t)
@@ -29,7 +29,7 @@ TESTS      := $(TEST_BINS) $(SHIM_TESTS) $(wildcard tests/*/*.t)
 ifeq ($(VARIANT),asan)
 TESTS := $(filter-out tests/e2e/transparent-% $(addprefix tests/e2e/,hide.t workspace.t load.t \
 	healthy.t policy-errors.t policy-show.t policy-profiles.t names.t network-load.t \
-	tmp-mount.t),$(TESTS))
+	network.t network-errno.t errno.t tmp-mount.t),$(TESTS))
 endif
 
 # What tests run.
