@@ -32,6 +32,11 @@ TESTS := $(filter-out tests/e2e/transparent-% $(addprefix tests/e2e/,hide.t work
 	network.t network-errno.t errno.t tmp-mount.t),$(TESTS))
 endif
 
+# Test suites of others run once where a user has run them already.
+ifeq ($(SBX_ONCE),yes)
+TESTS := $(filter-out tests/e2e/transparent-%,$(TESTS))
+endif
+
 # What tests run.
 PROGRAMS := $(SHIM_TESTS) $(ATTACKS) $(ACTORS) $(DOERS) $(PROBES) $(HYGIENE)
 
