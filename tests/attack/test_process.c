@@ -173,7 +173,13 @@ static void signal_everybody(struct scene *scene, bool sandboxed, int report)
 	scene_run(scene, sandboxed, NULL);
 	dprintf(report, "status %d\nnice %d\n%s", scene->status,
 		getpriority(PRIO_PROCESS, (id_t)scene->victim), scene->out);
-	_exit(waitpid(scene->victim, NULL, WNOHANG) != 0 ? 0 : 1);
+	/* Who is killed takes a moment to go, natively. */
+	for (int i = 0; i < (sandboxed ? 5 : 500); i++) {
+		if (waitpid(scene->victim, NULL, WNOHANG) != 0)
+			_exit(0);
+		usleep(10000);
+	}
+	_exit(1);
 }
 
 static int everybody(const struct attack_way *way, bool user, bool sandboxed, char *text,
