@@ -16,7 +16,7 @@ TEST_SRC  := $(filter-out $(SHIM_TEST_SRC),$(TEST_SRC))
 
 # What these ask of the kernel takes minutes under a sanitizer; their code is in unit tests too.
 ifeq ($(VARIANT),asan)
-TEST_SRC := $(filter-out tests/kernel/% tests/attack/test_holes.c tests/attack/test_files.c \
+TEST_SRC := $(filter-out tests/kernel/% tests/oracle/% tests/agree/% tests/attack/test_holes.c tests/attack/test_files.c \
 	tests/attack/test_shim.c tests/attack/test_asked.c,$(TEST_SRC))
 endif
 
