@@ -41,10 +41,12 @@ endif
 PROGRAMS := $(SHIM_TESTS) $(ATTACKS) $(ACTORS) $(DOERS) $(PROBES) $(HYGIENE)
 
 PROVEFLAGS   ?= --jobs $(JOBS)
+TEST_UNDER   ?= # a command that runs each test
 FUZZ_SECONDS ?= 60
 AGREE_CASES  ?= 200000
+RACES        ?= 100000
 
-.PHONY: check agree asan fuzz fuzz-run lint everything tidy
+.PHONY: check agree races asan fuzz fuzz-run lint everything tidy
 
 $(call objects,$(wildcard tests/*/*.c)): FLAGS := -Itests/libtap
 
@@ -67,7 +69,7 @@ $(B)/tests/fuzz/fuzz_dns: private LIBS := $(B)/lib/libsbx.a $(RESOLV) -fsanitize
 check: deps ## build and run all tests
 	@$(MAKE) all $(TEST_BINS) $(PROGRAMS) $(HYGIENE_ASAN) $(EXAMPLES)
 	@SBX_BUILD=$(abspath $(B)) SBX_TOP=$(CURDIR) SBX_VARIANT=$(VARIANT) \
-		prove $(PROVEFLAGS) $(TESTS)
+		prove $(PROVEFLAGS) $(if $(TEST_UNDER),--exec '$(TEST_UNDER)') $(TESTS)
 
 agree: ## AGREE_CASES (200,000) random cases: engine, vouched, notified and masked calls agree
 	@$(MAKE) all $(B)/tests/agree/test_agree.t $(ACTORS)
