@@ -101,20 +101,6 @@ const struct attack_row *attack_row(const char *id)
 	BAIL_OUT("no row %s", id);
 }
 
-static int forget(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-	const char *name = path + place->base;
-
-	(void)status;
-	return kind == FTW_DP ? rmdir(name) : unlink(name), 0;
-}
-
-/* From folder to folder: some are deeper than a path is long. */
-static void erase(const char *path)
-{
-	nftw(path, forget, 32, FTW_DEPTH | FTW_PHYS | FTW_CHDIR);
-}
-
 static int run_quietly(const char *const argv[])
 {
 	int status = -1;
@@ -126,6 +112,23 @@ static int run_quietly(const char *const argv[])
 	}
 	waitpid(pid, &status, 0);
 	return status;
+}
+
+static int forget(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+	(void)status;
+	(void)place;
+	return kind == FTW_DP ? rmdir(path) : unlink(path), 0;
+}
+
+/* Some folders are deeper than a path is long. */
+static void erase(const char *path)
+{
+	const char *const argv[] = { "rm", "-rf", "--", path, NULL };
+
+	nftw(path, forget, 32, FTW_DEPTH | FTW_PHYS);
+	if (access(path, F_OK) == 0 && run_quietly(argv) != 0)
+		diag("%s is left behind", path);
 }
 
 __attribute__((format(printf, 2, 3))) static void copy(const char *from, const char *format, ...)
@@ -154,6 +157,10 @@ static void clean_up(void)
 		snprintf(path, sizeof(path), i < 2 ? "/dev/shm/sbx-%u" : "/tmp/sbx-%u",
 			 users[i % 2]);
 		rmdir(path);
+	}
+	if (access(folder, F_OK) == 0) {
+		(void)fflush(NULL);
+		_exit(EXIT_FAILURE);
 	}
 }
 
