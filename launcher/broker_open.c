@@ -197,8 +197,7 @@ static enum launch_served wait_for(struct opening *opening, enum launch_wait_kin
 						.flags = opening->flags,
 						.length = length,
 						.named = -1 };
-	struct launch_waits *waits = opening->call->broker->waits;
-	int failed = waits ? launch_waits_add(waits, &waiting) : -ENOMEM;
+	int failed = launch_waits_add(opening->call->broker->waits, &waiting);
 
 	if (failed)
 		return launch_broker_done(opening->call, failed);

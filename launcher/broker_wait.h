@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls that may have to wait for others: the open of a FIFO whose other end nobody has, of a terminal
- * without a carrier, of a file that somebody holds a lease on; a connection to somebody far away. Each waits in a thread of its own, so
- * that nobody else does.
+ * without a carrier, of a file that somebody holds a lease on; a connection to somebody far away. Each
+ * waits in a thread of its own, so that nobody else does.
  *
- * Whoever waits is given up once its caller has died, or has a signal to take. Nobody waits for these threads: they end with
- * the process.
+ * Whoever waits is given up once its caller has died, or has a signal to take. Nobody waits for these
+ * threads: they end with the process, or when there has been nothing to do for a second.
  */
 #ifndef SBX_LAUNCH_BROKER_WAIT_H
 #define SBX_LAUNCH_BROKER_WAIT_H
@@ -52,7 +52,7 @@ struct launch_waits *launch_waits_new(int listener); /* NULL: out of memory */
 /*
  * The call is answered by and by, and 'pinned' is no longer the caller's. Or a negative errno, and
  * nothing has happened: -ENOMEM as for a FIFO that the kernel has no memory for, because there are
- * too many.
+ * too many, or 'waits' is NULL.
  */
 int launch_waits_add(struct launch_waits *waits, const struct launch_waiting *waiting);
 
