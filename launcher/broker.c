@@ -247,6 +247,19 @@ bool launch_broker_allows(const struct brokered *call, struct sbx_request *reque
 	return judge->verdict.allowed;
 }
 
+bool launch_broker_may_read(const struct brokered *call, const struct stat *st, const char *given)
+{
+	struct launch_judge *judge = call->judge;
+
+	judge->request =
+		(struct sbx_request){ .op = S_ISDIR(st->st_mode) ? SBX_OP_LIST : SBX_OP_READ,
+				      .is_dir = S_ISDIR(st->st_mode),
+				      .size = S_ISREG(st->st_mode) ? st->st_size : -1,
+				      .path = judge->at.path };
+	(void)snprintf(judge->given, sizeof(judge->given), "%s", given);
+	return launch_broker_allows(call, &judge->request);
+}
+
 bool launch_broker_serves(const struct brokered *call, uint8_t classes)
 {
 	return !call->backed || call->broker->hides || call->broker->hold->brokered & classes;

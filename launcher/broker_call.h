@@ -7,6 +7,8 @@
 
 #include "resolve.h"
 
+#include <sys/stat.h>
+
 struct brokered {
 	const struct launch_broker *broker;
 	struct launch_judge *judge; /* lends its memory */
@@ -72,6 +74,11 @@ int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX])
 
 /* Whether the policy allows it; the verdict is the judge's. */
 bool launch_broker_allows(const struct brokered *call, struct sbx_request *request);
+/*
+ * Whether it allows to read something that is there, called judge->at.path, and 'given' by the caller.
+ * The judge can say why not.
+ */
+bool launch_broker_may_read(const struct brokered *call, const struct stat *st, const char *given);
 /* Whether a rule hides what is called 'path', from "/" on. */
 bool launch_broker_hides(const struct brokered *call, const char *path);
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looks at files for the program where a policy hides some: what is hidden is not there.
+ * Looks at files for the program where a policy hides some: what is hidden is not there. And watches
+ * them, in every run: only what may be read.
  *
  * Landlock does not see who only looks, so nothing stands behind a call that goes on: each is made
  * here, on something pinned, and its result written into the caller's memory. The one exception is
@@ -10,6 +11,7 @@
  */
 #include "broker_call.h"
 
+#include "stand.h"
 #include "target.h"
 
 #include <dirent.h>
@@ -119,13 +121,42 @@ static enum launch_served statfs_pinned(const struct look *look, int fd)
 	return hand_back(look, &st, sizeof(st), 0);
 }
 
+/* Pipes, sockets and the like, and files in memory: got under the rules, and no rule names them. */
+static bool is_nameless(const char *name, const struct stat *st)
+{
+	static const char *const kinds[] = { "pipe:", "socket:", "anon_inode:" };
+	static const char memory[] = "/memfd:";
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strncmp(name, kinds[i], strlen(kinds[i])))
+			return true;
+	return !st->st_nlink && !strncmp(name, memory, strlen(memory));
+}
+
 static enum launch_served watch_pinned(const struct look *look, int fd)
 {
 	const struct brokered *call = look->call;
+	const char *name = call->judge->at.path;
 	uint32_t mask = (uint32_t)call->args[look->row->more] & ~(uint32_t)IN_DONT_FOLLOW;
+	struct stat st;
 	char link[32];
 	int watch;
 
+	if (fstat(fd, &st) < 0)
+		return launch_broker_done(call, -errno);
+	if (mask & IN_ONLYDIR && !S_ISDIR(st.st_mode))
+		return launch_broker_done(call, -ENOTDIR);
+	/* A mask cannot be read either, and has words. */
+	if (faccessat(fd, "", R_OK, AT_EMPTY_PATH | AT_EACCESS) < 0 &&
+	    !(call->judge->covers && launch_covers_over(call->judge->covers, name)))
+		return launch_broker_done(call, -errno);
+	if (!is_nameless(name, &st)) {
+		if (name[0] != '/' || !launch_stand_has(call->judge->image, fd, name))
+			return launch_broker_done(call, -EACCES);
+		/* News of a folder are as good as listings. */
+		if (!launch_broker_may_read(call, &st, look->path))
+			return SERVED_JUDGED;
+	}
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	watch = inotify_add_watch(look->watcher, link, mask);
 	return launch_broker_done(call, watch < 0 ? -errno : watch);
@@ -177,9 +208,7 @@ static int check_registers(const struct look *look)
 	case LOOK_READLINK:
 		return (int)more <= 0 ? -EINVAL : 0;
 	case LOOK_WATCH:
-		return !(more & WATCH_BITS) || (more & IN_MASK_ADD && more & IN_MASK_CREATE)
-			       ? -EINVAL
-			       : 0;
+		return more & WATCH_BITS ? 0 : -EINVAL;
 	default:
 		return 0;
 	}
@@ -190,12 +219,17 @@ static int take_watcher(struct look *look)
 {
 	const struct brokered *call = look->call;
 	char *name = call->judge->at.path;
+	int flags;
 
 	if (look->row->act != LOOK_WATCH)
 		return 0;
 	look->watcher = launch_target_take(call->thread, (int)call->args[look->row->out]);
-	if (look->watcher < 0)
-		return look->watcher;
+	flags = look->watcher < 0 ? 0 : fcntl(look->watcher, F_GETFL);
+	if (look->watcher < 0 || flags < 0 || flags & O_PATH)
+		return look->watcher < 0 ? look->watcher : -EBADF;
+	if (call->args[look->row->more] & IN_MASK_ADD &&
+	    call->args[look->row->more] & IN_MASK_CREATE)
+		return -EINVAL;
 	return launch_target_name(look->watcher, name) > 0 && !strcmp(name, "anon_inode:inotify")
 		       ? 0
 		       : -EINVAL;
@@ -225,15 +259,18 @@ static int take_path(struct look *look)
 static int pin_empty(const struct look *look, bool *hidden)
 {
 	const struct brokered *call = look->call;
-	int fd;
+	int fd, failed;
 
 	if (look->dir == AT_FDCWD)
 		return launch_broker_pin_seen(call, AT_FDCWD, ".", 0, hidden);
 	*hidden = false;
 	fd = launch_target_open(call->thread, look->dir, "", 0, 0);
-	if (fd >= 0 && launch_target_name(fd, call->judge->at.path) < 0)
-		call->judge->at.path[0] = '\0';
-	return fd;
+	if (fd < 0)
+		return fd;
+	failed = launch_target_name(fd, call->judge->at.path);
+	if (failed < 0)
+		(void)close(fd);
+	return failed < 0 ? failed : fd;
 }
 
 static enum launch_served look_at(struct look *look)

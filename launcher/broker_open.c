@@ -474,23 +474,8 @@ static int check_name(const struct opening *opening, const struct stat *st, bool
 		return -ELOOP;
 	if (!(opening->flags & O_PATH) || !(folder || S_ISREG(st->st_mode)))
 		return -EACCES;
-	*refused = !allows(opening, folder ? SBX_OP_LIST : SBX_OP_READ, st);
+	*refused = !launch_broker_may_read(opening->call, st, opening->path);
 	return *refused ? -EACCES : 0;
-}
-
-/* The judge says nothing of descriptors that only name a file, so what there is to say is said here. */
-static enum launch_served refuse_name(const struct opening *opening, const struct stat *st)
-{
-	struct launch_judge *judge = opening->call->judge;
-
-	judge->request =
-		(struct sbx_request){ .op = S_ISDIR(st->st_mode) ? SBX_OP_LIST : SBX_OP_READ,
-				      .is_dir = S_ISDIR(st->st_mode),
-				      .size = -1,
-				      .path = judge->at.path };
-	(void)snprintf(judge->given, sizeof(judge->given), "%s", opening->path);
-	*opening->call->answer = (struct launch_answer){ .error = judge->verdict.error };
-	return SERVED_JUDGED;
 }
 
 /*
@@ -514,8 +499,9 @@ static enum launch_served open_name(struct opening *opening)
 	failed = fstat(opening->pinned, &st) < 0 ? -errno : check_name(opening, &st, &refused);
 	if (!failed)
 		opening->flags = O_RDONLY | (opening->flags & (O_DIRECTORY | O_CLOEXEC));
+	/* The judge says nothing of what only names a file by itself: it was asked as if it were read. */
 	if (refused)
-		served = refuse_name(opening, &st);
+		served = SERVED_JUDGED;
 	else
 		served = failed ? launch_broker_done(opening->call, failed)
 				: open_for_use(opening, &st);

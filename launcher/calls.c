@@ -96,6 +96,11 @@ const struct launch_look *launch_call_look(enum launch_call_index call)
 	return &looks[call];
 }
 
+bool launch_call_is_watch(enum launch_call_index call)
+{
+	return looks[call].act == LOOK_WATCH;
+}
+
 const struct sbx_path_call *launch_call_path(enum launch_call_index call)
 {
 	return &paths[call];

@@ -87,6 +87,8 @@ struct launch_look {
 	int8_t flags;
 };
 const struct launch_look *launch_call_look(enum launch_call_index call);
+/* Of those, one that asks for news: it is asked about wherever the supervisor acts. */
+bool launch_call_is_watch(enum launch_call_index call);
 
 /* A new process or thread. */
 bool launch_call_is_birth(enum launch_call_index call);
@@ -121,10 +123,11 @@ struct launch_wishes {
 	bool scopes; /* and keeps signals inside */
 	bool no_tcp;
 	bool names; /* sockets are the supervisor's to make: hosts are allowed by name */
-	bool metadata; /* modes, owners, times and lengths are the supervisor's to change */
+	/* Modes, owners, times and lengths are the supervisor's to change, and watches its to add. */
+	bool metadata;
 	bool memfd; /* and files in memory its to make */
 	bool quiet; /* what libraries open for reading by themselves is not asked about */
-	bool hushes; /* sockets that libc opens inside itself are refused without words */
+	bool hushes; /* what libc opens inside itself, sockets too, is refused without words */
 	/*
 	 * Something is hidden: who only looks at files is asked about, and no call by path is vouched
 	 * for, because Landlock would say that what is hidden is there.

@@ -143,7 +143,8 @@ static uint32_t notify_action(const struct build *build, const struct launch_cal
 	if (makes_sockets(i) && (wishes->no_udp || wishes->no_unix_datagram))
 		return mark(i);
 	if ((i == LAUNCH_CALL_umask && wishes->umasks) ||
-	    (i == LAUNCH_CALL_landlock_restrict_self && wishes->metadata))
+	    (wishes->metadata && (i == LAUNCH_CALL_landlock_restrict_self ||
+				  launch_call_is_watch((enum launch_call_index)i))))
 		return SECCOMP_RET_USER_NOTIF;
 	if (!launch_call_asks(call) || wishes->allowed[i])
 		return wishes->hides ? look_action(i) : SECCOMP_RET_ALLOW;

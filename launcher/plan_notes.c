@@ -159,8 +159,8 @@ static void note_gaps(const struct launch *launch, struct note *notes, size_t *c
 	}
 	if (!launch->brokers)
 		note(notes, count, "left out",
-		     "modes, owners and times of files, also of those that cannot be written: "
-		     "ordinary permissions only");
+		     "modes, owners and times of files, also of those that cannot be written, and "
+		     "news of them (inotify): ordinary permissions only");
 	if (has_rule(launch, SBX_RULE_PROTECT) && !launch->brokers)
 		note(notes, count, "left out",
 		     "default protections inside writable places (.git/hooks, shell start-up "
@@ -420,7 +420,7 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 	if (launch->brokers)
 		note(notes, &count, "metadata",
 		     "the supervisor: modes, owners and times of files change where they may be "
-		     "written");
+		     "written, and news of them (inotify) come where they may be read");
 	if (launch->wishes.hides)
 		note(notes, &count, "hidden names",
 		     "the supervisor is asked at every look at a file (stat, access, readlink, "

@@ -42,8 +42,7 @@ enum {
 	APART = 32,
 	KERNEL = 64,
 	REFUSES = 128,
-	EXECUTES = 256,
-	LATER = 512
+	EXECUTES = 256
 };
 
 struct attack_row {

@@ -770,12 +770,46 @@ void read_attribute(void)
 	step("list", listxattr(at("secret/key"), bytes, sizeof(bytes)));
 }
 
+/* By descriptors that only name it, and by a link. */
+static void watch_by_other_ways(int fd)
+{
+	int named = open(at("secret"), O_PATH | O_CLOEXEC);
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", named);
+	step("descriptor", inotify_add_watch(fd, link, IN_CREATE));
+	if (do_symlink(at("secret"), at("work/way")) == 0)
+		step("link", inotify_add_watch(fd, at("work/way"), IN_CREATE));
+}
+
 void watch_outside(void)
 {
 	int fd = inotify_init1(IN_CLOEXEC);
 
 	step("file", inotify_add_watch(fd, at("secret/key"), IN_OPEN));
 	step("folder", inotify_add_watch(fd, at("secret"), IN_ALL_EVENTS));
+	inotify_add_watch(fd, at("work"), IN_OPEN);
+	step("added", inotify_add_watch(fd, at("secret"), IN_ALL_EVENTS | IN_MASK_ADD));
+	watch_by_other_ways(fd);
+	if (chdir(at("secret")) == 0) {
+		step("relative", inotify_add_watch(fd, "key", IN_OPEN));
+		step("here", inotify_add_watch(fd, ".", IN_CREATE));
+	}
+}
+
+/* News come, too. */
+void watch_inside(void)
+{
+	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), made;
+	char news[4096];
+
+	step("folder", inotify_add_watch(fd, at("work"), IN_CREATE));
+	made = open(at("work/news"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	step("read", read(fd, news, sizeof(news)));
+	step("file", inotify_add_watch(fd, at("work/news"), IN_MODIFY));
+	step("read-only", inotify_add_watch(fd, at("ro/file"), IN_OPEN));
+	if (made >= 0)
+		close(made);
 }
 
 void watch_all(void)

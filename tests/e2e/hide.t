@@ -381,6 +381,24 @@ launch -q -p nested.ini -- "$LAUNCH" -q --include=bash --workspace=. --hide=./su
 exits 125 'inside another sandbox it is refused'
 has err "'hide = ./sub' cannot be enforced: names are hidden by the supervisor" 'and why'
 
+# -- O_PATH is asked as if it were read, by the size that a file has
+file sized.ini '[sandbox]
+include = python
+
+[path with]
+root = ./with
+mode = ro
+max_file_bytes = 1000
+
+[paths]
+hide = ./with/none
+'
+head -c 5000 /dev/zero >with/large
+launch -q -p sized.ini -- python3 -c 'import os; os.open("with/large", os.O_PATH)'
+has err "sbx: Cannot read 'with/large' ($PWD/with/large): file too large (5000 bytes)." 'a large file is refused by its size'
+has err 'max_file_bytes = 5000' 'and what would allow it is said'
+rm with/large
+
 # -- hidden in hidden, and shown again
 file policy2.ini '[sandbox]
 include = bash

@@ -120,6 +120,11 @@ for place in $PLACES; do
 	inside "rm -rf $place/* $place/.[!.]* 2>/dev/null; echo x >$(outside "$place"); mkdir $place/inside-$NAME"
 	nothing_left 'and whatever is done there is not outside'
 done
+launch -q -p policy.ini -- bash -c 'exec python3 -c "import ctypes
+libc = ctypes.CDLL(None)
+fd = libc.inotify_init()
+print(libc.inotify_add_watch(fd, b\"/dev/fd/9\", 256), libc.inotify_add_watch(fd, b\"/tmp\", 256))" 9<&0 </dev/null' </tmp
+says out '-1 1' 'nor can it be watched, by a descriptor that was there before; the new one can'
 launch -p policy.ini -- cat "$(outside /tmp)" /tmp
 has err "sbx-launch: '$(outside /tmp)' is not there for the program: private tmp is in the place of /tmp" \
 	'who names something of outside is told'

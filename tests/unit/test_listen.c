@@ -133,7 +133,7 @@ static const struct {
 	{ "bind", -1, true, false },
 };
 
-/* By hand: who only looks, which is asked about where something is hidden. */
+/* By hand: who only looks, which is asked about where something is hidden; watches wherever we act. */
 static const char *const looks[] = {
 	"stat",	     "lstat",	   "newfstatat",       "statx",	     "access",
 	"faccessat", "faccessat2", "readlink",	       "readlinkat", "statfs",
@@ -144,7 +144,8 @@ static bool is_look(const struct launch_call *call)
 {
 	for (size_t i = 0; i < COUNT(looks); i++)
 		if (!strcmp(looks[i], call->name))
-			return pair->wishes.hides;
+			return pair->wishes.hides ||
+			       (pair->wishes.metadata && !strcmp(call->name, "inotify_add_watch"));
 	return false;
 }
 
