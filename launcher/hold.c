@@ -6,27 +6,13 @@
  * default protections. Each costs the places above it the classes it is about. Must never leave a
  * class to the kernel that some rule below the place takes away.
  */
-#include "hold.h"
-
-#include "engine.h"
+#include "holding.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* What is being found out. */
-struct holding {
-	const struct sbx_image *image;
-	const bool *masked; /* or NULL */
-	struct launch_hold *out;
-	struct launch_error *error;
-	uint32_t *takers; /* rules that take something away: few, of many */
-	uint32_t taker_count;
-	bool landlock;
-	bool protects; /* there are default protections */
-};
 
 uint8_t launch_hold_classes(uint8_t rights)
 {
@@ -99,8 +85,7 @@ bool launch_has_conditions(const struct sbx_image *image, const struct sbx_rule 
 	return rule->kind == SBX_RULE_SET && is_conditional(image, rule->section);
 }
 
-/* A section above the place speaks there too, whatever lists add. */
-static bool is_conditional_at(const struct sbx_image *image, const char *path)
+bool launch_hold_is_conditional(const struct sbx_image *image, const char *path)
 {
 	struct sbx_request request = { .op = SBX_OP_READ, .size = -1, .path = path };
 	struct sbx_verdict verdict;
@@ -109,8 +94,8 @@ static bool is_conditional_at(const struct sbx_image *image, const char *path)
 	return is_conditional(image, verdict.section);
 }
 
-/* The classes of a place that a rule at it or below takes away. */
-static uint8_t lost_to(const struct holding *h, uint32_t index, const struct launch_held *place)
+uint8_t launch_hold_lost_to(const struct holding *h, uint32_t index,
+			    const struct launch_held *place)
 {
 	const struct sbx_rule *rule = &sbx_rules(h->image)[index];
 	uint8_t left;
@@ -133,6 +118,19 @@ static bool takes(const struct sbx_rule *rule)
 {
 	return rule->kind >= SBX_RULE_SET && rule->kind <= SBX_RULE_LOCK &&
 	       rule->kind != SBX_RULE_PROTECT && !(rule->flags & SBX_RULE_ABSENT);
+}
+
+bool launch_hold_can_execute(const struct sbx_image *image, const char *file)
+{
+	struct holding h = { .image = image };
+	struct launch_held place = { .path = file,
+				     .len = strlen(file),
+				     .rights = SBX_RIGHT_READ | SBX_RIGHT_EXEC };
+
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++)
+		if (takes(&sbx_rules(image)[i]) && launch_hold_lost_to(&h, i, &place) & HOLD_EXEC)
+			return false;
+	return !launch_hold_is_conditional(image, file);
 }
 
 /*
@@ -179,13 +177,13 @@ static int hold_place(struct holding *h, const struct sbx_rule *rule, struct lau
 	if (classes & HOLD_CHANGE && !(rule->flags & SBX_RULE_FREE) && !is_folder(place->path))
 		classes &= (uint8_t)~HOLD_CHANGE;
 	for (uint32_t i = 0; i < h->taker_count; i++) {
-		uint8_t taken = lost_to(h, h->takers[i], place);
+		uint8_t taken = launch_hold_lost_to(h, h->takers[i], place);
 
 		if (taken & (HOLD_READ | HOLD_EXEC) && place->taker == SBX_NONE)
 			place->taker = h->takers[i];
 		lost |= taken;
 	}
-	if (is_conditional_at(h->image, place->path))
+	if (launch_hold_is_conditional(h->image, place->path))
 		lost = HOLD_ALL;
 	if (classes & HOLD_CHANGE && is_protected_below(h, place, rule))
 		lost |= HOLD_WRITE | HOLD_CHANGE;
@@ -199,6 +197,43 @@ static int hold_place(struct holding *h, const struct sbx_rule *rule, struct lau
 	    !(rule->flags & SBX_RULE_WORKSPACE))
 		return refuse_exec(h, rule);
 	return 0;
+}
+
+/* A pattern may let it be removed where the folder above cannot be written. */
+static bool may_go(const struct sbx_image *image, const char *path)
+{
+	struct sbx_request request = {
+		.op = SBX_OP_DELETE, .is_dir = is_folder(path), .size = -1, .path = path
+	};
+	struct sbx_verdict verdict;
+
+	sbx_eval(image, &request, &verdict);
+	return verdict.allowed;
+}
+
+/*
+ * The kernel's rule is about what is there now. What is private to the run is mounted later, and by
+ * nobody inside.
+ */
+static void note_identity(const struct sbx_image *image, const struct sbx_rule *rule, uint8_t above,
+			  struct launch_held *place)
+{
+	struct stat st;
+
+	if (rule->flags & (SBX_RULE_FREE | SBX_RULE_STAND_IN) ||
+	    !(above & SBX_RIGHT_WRITE || may_go(image, place->path)) || lstat(place->path, &st) < 0)
+		return;
+	place->loose = true;
+	place->dev = st.st_dev;
+	place->ino = st.st_ino;
+}
+
+static bool is_still_there(const struct launch_held *place)
+{
+	struct stat st;
+
+	return !place->loose ||
+	       (lstat(place->path, &st) == 0 && st.st_dev == place->dev && st.st_ino == place->ino);
 }
 
 /* Where nothing is there yet, or a pattern says where, the kernel can grant nothing. */
@@ -239,6 +274,7 @@ static int take_rule(struct holding *h, const struct sbx_rule *rule)
 	if (!place->rights)
 		return 0;
 	out->count++;
+	note_identity(h->image, rule, above, place);
 	return hold_place(h, rule, place);
 }
 
@@ -251,6 +287,7 @@ static void drop_doubles(struct launch_hold *hold)
 		if (kept && !strcmp(hold->list[kept - 1].path, hold->list[i].path)) {
 			hold->list[kept - 1].classes &= hold->list[i].classes;
 			hold->list[kept - 1].left |= hold->list[i].left;
+			hold->list[kept - 1].loose &= hold->list[i].loose;
 		} else {
 			hold->list[kept++] = hold->list[i];
 		}
@@ -294,6 +331,8 @@ int launch_hold_make(const struct sbx_image *image, bool landlock, const bool *m
 	drop_doubles(&hold);
 	for (size_t i = 0; i < hold.count; i++)
 		hold.list[i].above = held_above(&hold, &hold.list[i]);
+	if (!failed)
+		failed = launch_hold_find_beside(&h);
 	if (failed)
 		launch_hold_done(&hold);
 	else
@@ -303,6 +342,9 @@ int launch_hold_make(const struct sbx_image *image, bool landlock, const bool *m
 
 void launch_hold_done(struct launch_hold *hold)
 {
+	for (size_t i = 0; i < hold->beside_count; i++)
+		free(hold->beside[i]);
+	free(hold->beside);
 	free(hold->list);
 	*hold = (struct launch_hold){ 0 };
 }
@@ -336,7 +378,9 @@ uint8_t launch_hold_at(const struct launch_hold *hold, const char *path)
 		if (path[len] && path[len] != '/')
 			continue;
 		place = launch_hold_find(hold, path, len);
-		if (place)
+		/* One that adds nothing to the folder above has no rule of the kernel's. */
+		if (place && place->classes & ~place->above && place->classes & ~classes &&
+		    is_still_there(place))
 			classes |= place->classes;
 	}
 	return classes;

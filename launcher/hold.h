@@ -6,11 +6,18 @@
  * Landlock adds up what the rules of a file and of all folders above it grant, and takes nothing
  * away. So a place gets only what nothing below it loses. Rights are left out in four classes, each
  * as a whole: what only protects files from being changed must not cost the reads of every run.
+ *
+ * What is denied by name in a place costs it reading, and still the folders beside it can be read
+ * whole: they are listed apart, for rules that nothing relies on. The broker serves all that a place
+ * leaves to it, whether the kernel would have granted it or not, so it matters to nobody when such a
+ * folder is exchanged for another.
  */
 #ifndef SBX_LAUNCH_HOLD_H
 #define SBX_LAUNCH_HOLD_H
 
 #include "launch.h"
+
+#include <sys/types.h>
 
 enum {
 	HOLD_READ = 1 << 0, /* files and folders */
@@ -30,12 +37,17 @@ struct launch_held {
 	uint8_t above; /* what the kernel grants to the folder above already */
 	uint32_t rule; /* that names it */
 	uint32_t taker; /* a rule that costs it executing, or SBX_NONE */
+	bool loose; /* the program can put something else in its place */
+	dev_t dev; /* then, what the kernel's rule is about */
+	ino_t ino;
 };
 
 struct launch_hold {
 	const struct sbx_image *image;
 	struct launch_held *list; /* by path */
 	size_t count;
+	char **beside; /* folders that may be read whole, in places that may not */
+	size_t beside_count;
 	uint8_t brokered; /* classes that are left out somewhere */
 	bool wider; /* we are granted whole folders for what is missing or a pattern names */
 };
@@ -64,7 +76,10 @@ int launch_hold_make(const struct sbx_image *image, bool landlock, const bool *m
 		     struct launch_hold *out, struct launch_error *error);
 void launch_hold_done(struct launch_hold *hold);
 
-/* What the kernel grants at a path: its own place, and those above it. */
+/* Whether the kernel could be left to execute a file, if a rule named it. */
+bool launch_hold_can_execute(const struct sbx_image *image, const char *file);
+
+/* What the kernel grants at a path: its own place, and those above it, as far as they are still there. */
 uint8_t launch_hold_at(const struct launch_hold *hold, const char *path);
 /* The place itself, or NULL. */
 const struct launch_held *launch_hold_find(const struct launch_hold *hold, const char *path,

@@ -249,6 +249,7 @@ static uint8_t wanted_rights(const struct launch_landlock *landlock, const struc
 		return here & ~above ? here : 0;
 	held = launch_hold_find(landlock->hold, path, strlen(path));
 	*left = launch_hold_classes(here) & (uint8_t) ~(held ? held->classes : 0);
+	/* What can be moved takes no rule along but its own. */
 	return here & ~above || (held && held->classes & ~held->above) ? here : 0;
 }
 
@@ -412,17 +413,47 @@ static int open_spots(struct launch_landlock *landlock, struct launch_error *err
 		if (S_ISLNK(st.st_mode))
 			return fail_open(error, spot->path, ELOOP);
 		spot->mode = st.st_mode;
-		spot->dev =
-			!strncmp(spot->path, "/dev", 4) && (spot->path[4] == '/' || !spot->path[4]);
+		spot->dev = launch_is_within(spot->path, "/dev", strlen("/dev"));
 	}
 	return 0;
+}
+
+/*
+ * Folders beside what is denied need no rule: one that is gone has none, and half of the descriptors
+ * are for other things.
+ */
+static void take_beside(struct launch_landlock *landlock)
+{
+	const struct launch_hold *hold = landlock->hold;
+	struct rlimit files;
+
+	if (!hold || getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return;
+	for (size_t i = 0; i < hold->beside_count; i++) {
+		int fd = open_spot(hold->beside[i]);
+		struct stat st;
+
+		if (fd < 0)
+			continue;
+		if ((rlim_t)fd >= files.rlim_cur / 2 || fstat(fd, &st) < 0 ||
+		    !S_ISDIR(st.st_mode)) {
+			(void)close(fd);
+			continue;
+		}
+		take_place(landlock, hold->beside[i], SBX_RIGHT_READ, 1 << LAYER_PROGRAM);
+		landlock->spots[landlock->count - 1].fd = fd;
+		landlock->spots[landlock->count - 1].mode = st.st_mode;
+		landlock->spots[landlock->count - 1].dev =
+			launch_is_within(hold->beside[i], "/dev", strlen("/dev"));
+	}
 }
 
 int launch_landlock_open(const struct sbx_image *image, const struct launch_hold *hold,
 			 const struct launch_place *places, size_t place_count,
 			 struct launch_landlock *out, struct launch_error *error)
 {
-	size_t room = 2 * (size_t)sbx_count(image, SBX_TABLE_rules) + place_count + 2;
+	size_t room = 2 * (size_t)sbx_count(image, SBX_TABLE_rules) + place_count + 2 +
+		      (hold ? hold->beside_count : 0);
 	struct launch_landlock landlock = { .image = image, .hold = hold };
 	int result;
 
@@ -440,10 +471,12 @@ int launch_landlock_open(const struct sbx_image *image, const struct launch_hold
 			landlock.spots[landlock.count - 1].fd = places[i].fd;
 	}
 	result = open_spots(&landlock, error);
-	if (result < 0)
+	if (result < 0) {
 		launch_landlock_done(&landlock);
-	else
-		*out = landlock;
+		return result;
+	}
+	take_beside(&landlock);
+	*out = landlock;
 	return result;
 }
 

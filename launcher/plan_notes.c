@@ -293,6 +293,7 @@ static void put_classes(struct sbx_out *out, uint8_t classes, const char *who)
 static void note_place(const struct launch *launch, const struct launch_held *place,
 		       struct note *notes, size_t *count)
 {
+	bool beside = false;
 	char text[400];
 	struct sbx_out out;
 
@@ -301,6 +302,10 @@ static void note_place(const struct launch *launch, const struct launch_held *pl
 	sbx_out_str(&out, ": ");
 	put_classes(&out, place->classes, " by Landlock; ");
 	put_classes(&out, place->left & (uint8_t)~HOLD_EXEC, " by the broker (some 30 us a call)");
+	for (size_t i = 0; place->left & HOLD_READ && i < launch->hold.beside_count && !beside; i++)
+		beside = launch_is_within(launch->hold.beside[i], place->path, place->len);
+	if (beside)
+		sbx_out_str(&out, "; folders beside what is denied are read by Landlock, too");
 	if (place->left & HOLD_EXEC)
 		sbx_out_str(&out, "; nothing can be executed there: the broker cannot hold it");
 	(void)sbx_out_finish(&out);

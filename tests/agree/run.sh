@@ -29,10 +29,11 @@ cat "$logs"/*.log | awk '
 	/of which [0-9]+ were allowed/ { for (i = 1; i < NF; i++) if ($i == "which") { allowed += $(i + 1); refused += $(i + 4) } }
 	/more failed as they do/ { for (i = 1; i < NF; i++) if ($i == "and") failing += $(i + 1) }
 	/policies, of which/ { policies += $2; hiding += $6; masked += $10 }
+	/policies let Landlock read beside/ { beside += $2 }
 	/^# [0-9]+ times: / { n = $2; sub(/^# [0-9]+ times: /, ""); times[$0] += n }
 	END {
 		printf "%d cases: %d allowed, %d refused; %d more failed by themselves\n", cases, allowed, refused, failing
-		printf "%d policies, %d of them with hidden names, %d with masks too\n", policies, hiding, masked
+		printf "%d policies, %d of them with hidden names, %d with masks too, %d with folders read beside a deny\n", policies, hiding, masked, beside
 		for (why in times)
 			printf "%d times: %s\n", times[why], why
 	}'

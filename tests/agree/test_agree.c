@@ -10,6 +10,7 @@
  * SBX_SEED repeats a run, SBX_CASES says how many cases there are to be.
  */
 #include "agree.h"
+#include "hold.h"
 
 #include <sched.h>
 
@@ -37,7 +38,8 @@ static size_t batch_count;
 static char policy_text[2048];
 
 static struct {
-	unsigned int cases, allowed, refused, failing, bound, batches, unheld, masked, hiding;
+	unsigned int cases, allowed, refused, failing, bound, batches, unheld, masked, hiding,
+		beside;
 	unsigned int wrong, lost, explained, unexplained, unfounded;
 } tally;
 
@@ -387,6 +389,20 @@ static void run_batch(void)
 	tally.hiding += first->hides;
 }
 
+/* Whether Landlock lets folders be read beside what is denied by name, where there are no masks. */
+static bool reads_beside(const struct sbx_image *image)
+{
+	struct launch_error error;
+	struct launch_hold hold;
+	bool beside;
+
+	if (launch_hold_make(image, true, NULL, &hold, &error) < 0)
+		return false;
+	beside = hold.beside_count > 0;
+	launch_hold_done(&hold);
+	return beside;
+}
+
 static void one_batch(void)
 {
 	struct sbx_policy *policy;
@@ -406,6 +422,7 @@ static void one_batch(void)
 	for (int i = 0; i < WORLD_COUNT; i++)
 		world_rule(&worlds[i], sbx_policy_image(policy));
 	if (start_runs(path)) {
+		tally.beside += reads_beside(sbx_policy_image(policy));
 		world_bare(first);
 		run_batch();
 	} else {
@@ -437,6 +454,7 @@ static void agree(uid_t uid, const char *who, unsigned int cases)
 	     "refused at launch; %u acts were allowed by the kernel alone, on a file that a rule "
 	     "names",
 	     tally.batches, tally.hiding, tally.masked, tally.unheld, tally.bound);
+	note("%u policies let Landlock read beside what they deny by name", tally.beside);
 	one_note_differences();
 }
 

@@ -251,8 +251,7 @@ void orphaned_calls(void)
 	_exit(0);
 }
 
-/* A word where the kernel looks at nothing: it may save a question, and never change an answer. */
-static long with_word(long word, long number, long a, long b, long c, long d, long e)
+long with_word(long word, long number, long a, long b, long c, long d, long e)
 {
 #ifdef __x86_64__
 	register long r10 __asm__("r10") = d;

@@ -355,6 +355,18 @@ void scene_fact(struct scene *scene, const char *format, ...)
 	ADD(scene->facts, scene->fact_count, format);
 }
 
+void scene_races(struct scene *scene, int full, int some)
+{
+	const char *long_run = getenv("SBX_ATTACK_TIMES");
+	bool all = !strcmp(scene->way->name, "dynamic") ||
+		   !strcmp(scene->way->program, "attack-static");
+
+	if (scene->sandboxed && all && long_run)
+		scene_fact(scene, "times=%s", long_run);
+	else
+		scene_fact(scene, "times=%d", scene->sandboxed && all ? full : some);
+}
+
 void scene_variable(struct scene *scene, const char *format, ...)
 {
 	ADD(scene->variables, scene->variable_count, format);

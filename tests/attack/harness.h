@@ -140,6 +140,11 @@ const struct attack_row *attack_row(const char *id);
 void scene_open(struct scene *scene, const char *id, const struct attack_way *way, bool user);
 void scene_close(struct scene *scene);
 void scene_fact(struct scene *scene, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * How often a race is run in the sandbox: with the shim and without 'full', or what SBX_ATTACK_TIMES
+ * says; elsewhere it is enough to see that nothing is different.
+ */
+void scene_races(struct scene *scene, int full, int some);
 void scene_variable(struct scene *scene, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void scene_policy(struct scene *scene, const char *format, ...)

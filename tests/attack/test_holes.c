@@ -5,6 +5,7 @@
  *
  * SBX_ATTACK_TIMES: how often races are run.
  */
+#include "contract.h"
 #include "harness.h"
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ static const char *const watched[] = { "hole",	  ".env",     ".npmrc",	    ".vsc
 				       ".bashrc", "hooks",    ".husky",	    ".envrc",  "fixed",
 				       "docs",	  "more.ini", "policy.ini", "repo",    NULL };
 
-static void dig(struct scene *scene)
+static void prepare(struct scene *scene)
 {
 	scene->watched = watched;
 	scene->policy_in = "work";
@@ -65,11 +66,30 @@ static void dig(struct scene *scene)
 	make_folders(scene);
 	make_files(scene);
 	scene_own_files(scene, false);
+}
+
+static void dig(struct scene *scene)
+{
+	prepare(scene);
 	scene_policy(scene, "deny = ./hole, ./outer/hole, ./none/hole, **/.env\n"
 			    "[sandbox]\ninclude = ./more.ini\n[errors]\nlog = ./log.json\n"
 			    "[path fixed]\nroot = ./fixed\nmode = ro\n"
 			    "[path docs]\nroot = ./docs\nmode = rw\nsuffixes = .md\n"
 			    "max_file_bytes = 64\n");
+}
+
+/* No patterns, no conditions. */
+static void dig_by_name(struct scene *scene)
+{
+	prepare(scene);
+	scene_fact(scene, "voucher=%llx", (unsigned long long)SBX_VOUCHER);
+	scene_policy(scene, "deny = ./hole, ./outer/hole, ./none/hole, ./.env, ./sub/.env, "
+			    "./docs/x.txt, ./docs/big.md, ./folder/.env, ./s2/.env, "
+			    "./sub/folder/.env, ./sub/inner/.env, ./sub/folder2/.env, "
+			    "./sub/folder3/.env, ./sub/folder4/.env, ./sub/folder5/.env, "
+			    "./sub/folder6/.env\n"
+			    "[sandbox]\ninclude = ./more.ini\n[errors]\nlog = ./log.json\n"
+			    "[path fixed]\nroot = ./fixed\nmode = ro\n");
 }
 
 /* What is allowed in docs/ may change. */
@@ -92,19 +112,27 @@ static void dig_repository(struct scene *scene)
 	scene->watched = fewer;
 }
 
-/* In full with the shim and without; elsewhere it is enough to see that nothing is different. */
-static void dig_and_race(struct scene *scene)
+static void race(struct scene *scene, int times)
 {
 	static const char *const fewer[] = { "hole", ".env", "hooks", NULL };
-	const char *often = getenv("SBX_ATTACK_TIMES");
-	bool all = !strcmp(scene->way->name, "dynamic") || !strcmp(scene->way->name, "static");
 
-	dig(scene);
 	scene->watched = fewer;
 	if (scene->sandboxed)
-		scene_fact(scene, "times=%s", often && all ? often : all ? "1000" : "100");
+		scene_races(scene, times, times / 10);
 	else
 		scene_fact(scene, "times=1"), scene_fact(scene, "until-won=yes");
+}
+
+static void dig_and_race(struct scene *scene)
+{
+	dig(scene);
+	race(scene, 1000);
+}
+
+static void dig_by_name_and_race(struct scene *scene)
+{
+	dig_by_name(scene);
+	race(scene, 300);
 }
 
 static void put_attribute(struct scene *scene)
@@ -134,6 +162,16 @@ static const struct attack_hook hooks[] = {
 	{ .id = "V123b", .arrange = dig },
 	{ .id = "V064d", .arrange = dig },
 	{ .id = "V051h", .arrange = dig_and_race },
+	{ .id = "V028n", .arrange = dig_by_name, .explained = "denied by a rule." },
+	{ .id = "V030n", .arrange = dig_by_name, .explained = "denied by a rule." },
+	{ .id = "V031n", .arrange = dig_by_name },
+	{ .id = "V032n", .arrange = dig_by_name },
+	{ .id = "V033n", .arrange = dig_by_name },
+	{ .id = "V033o", .arrange = dig_by_name },
+	{ .id = "V033p", .arrange = dig_by_name },
+	{ .id = "V028v", .arrange = dig_by_name },
+	{ .id = "V030v", .arrange = dig_by_name },
+	{ .id = "V051n", .arrange = dig_by_name_and_race },
 	{ .id = "V023", .arrange = put_attribute },
 	{ .id = NULL },
 };

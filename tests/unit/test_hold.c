@@ -7,6 +7,9 @@
 
 #include "load.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #define TEXT 2048
 
 static struct launch_error error;
@@ -61,20 +64,26 @@ static const struct row rows[] = {
 	{ "[sandbox]\nprotect = no\n[paths]\nwrite = .\n", ".=r work=r", "wc" },
 };
 
-static void check_row(const struct row *row)
+static struct sbx_policy *load_row(const struct row *row)
 {
-	char text[1024], expected[256], found[8], *rest = expected, *item;
-	struct sbx_policy *policy;
-	struct launch_hold hold;
+	char text[1024], *item;
 
 	snprintf(text, sizeof(text), "%s%s", strstr(row->rules, "[sandbox]") ? "" : "[sandbox]\n",
 		 row->rules);
 	item = strchr(text, '\n');
 	memmove(item + 16, item, strlen(item) + 1);
 	memcpy(item, "\ninclude = none\n", 16);
-	policy = load_text(text);
+	return load_text(text);
+}
+
+static void check_row(const struct row *row)
+{
+	char expected[256], found[8], *rest = expected, *item;
+	struct sbx_policy *policy = load_row(row);
+	struct launch_hold hold;
+
 	if (launch_hold_make(sbx_policy_image(policy), true, NULL, &hold, &error) < 0)
-		BAIL_OUT("%s in\n%s", error.text, text);
+		BAIL_OUT("%s in\n%s", error.text, row->rules);
 	snprintf(expected, sizeof(expected), "%s", row->expected);
 	while ((item = strsep(&rest, " "))) {
 		char *classes = strchr(item, '=');
@@ -86,6 +95,88 @@ static void check_row(const struct row *row)
 	}
 	read_classes(hold.brokered, found);
 	is(found, row->brokered, "the rest is the broker's");
+	launch_hold_done(&hold);
+	sbx_free(policy);
+}
+
+/* The folders that the kernel lets be read beside what is denied: "work/b work/c". */
+static const struct row besides[] = {
+	{ "[paths]\nread = ./work\n", "", NULL },
+	{ "[paths]\nread = ./work\ndeny = ./work/a\n", "work/b", NULL },
+	{ "[paths]\nread = ./work\ndeny = ./work/none\n", "work/a work/b", NULL },
+	{ "[paths]\nread = ./work\ndeny = ./work/none/deeper\n", "work/a work/b", NULL },
+	{ "[paths]\nread = ./work\ndeny = ./work/a/c\n", "work/b", NULL },
+	{ "[paths]\nread = ./work\ndeny = ./work/a/none\n", "work/a/c work/b", NULL },
+	{ "[paths]\nread = ./work\ndeny = ./work/f\n", "work/a work/b", NULL },
+	{ "[paths]\nread = ./work\ndeny = ./work/a, ./work/b/none\n", "work/b/c", NULL },
+	{ "[paths]\nwrite = ./work\ndeny = ./work/a\n", "work/b", NULL },
+	{ "[sandbox]\nworkspace = ./work\n[paths]\ndeny = ./work/a\n", "work/b", NULL },
+	/* Each once, and not what the kernel grants anyway. */
+	{ "[paths]\nread = ./work, ./work/b\ndeny = ./work/a, ./work/b/none\n", "work/b/c", NULL },
+	{ "[paths]\nread = ./work, ./work/b\ndeny = ./work/a\n", "", NULL },
+	/* What can take anything away below, by any name or condition, */
+	{ "[paths]\nread = ./work\ndeny = ./work/a, ./**/.env\n", "", NULL },
+	{ "[paths]\nread = ./work\ndeny = ./work/a, ./work/b/*.x\n", "", NULL },
+	{ "[paths]\nread = ./work\ndeny = ./work/a\n[path p]\nroot = ./work/b/c\nmode = ro\n"
+	  "suffixes = .x\n",
+	  "", NULL },
+	{ "[paths]\nread = ./work\nhide = ./work/a\n", "", NULL },
+	{ "[paths]\nread = ./work\ndeny = ./work/a\nhide = ./work-evil/none\n", "", NULL },
+	/* or where such a folder could be moved. */
+	{ "[paths]\nwrite = ./work, ./work-evil\ndeny = ./work/a, ./work-evil/**/.env\n", "",
+	  NULL },
+	{ "[paths]\nwrite = ./work, ./new*\ndeny = ./work/a\n[path p]\nroot = ./newer\nmode = "
+	  "rw\nmax_file_bytes = 1M\n",
+	  "", NULL },
+	{ "[paths]\nwrite = ./work\nread = ./work-evil\ndeny = ./work/a, ./work-evil/**/.env\n",
+	  "work/b", NULL },
+};
+
+static void check_beside(const struct row *row)
+{
+	struct sbx_policy *policy = load_row(row);
+	struct launch_hold hold;
+	char found[256] = "";
+
+	if (launch_hold_make(sbx_policy_image(policy), true, NULL, &hold, &error) < 0)
+		BAIL_OUT("%s in\n%s", error.text, row->rules);
+	for (size_t i = 0; i < hold.beside_count; i++)
+		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s",
+			 *found ? " " : "", hold.beside[i] + strlen(tree_root) + 1);
+	is(found, row->expected, "'%s' beside what is denied under %s", row->expected, row->rules);
+	launch_hold_done(&hold);
+	ok(!launch_hold_make(sbx_policy_image(policy), false, NULL, &hold, &error) &&
+		   !hold.beside_count,
+	   "without Landlock none");
+	launch_hold_done(&hold);
+	sbx_free(policy);
+}
+
+/* What stands in the place of what a rule was about has no rule. */
+static void test_replaced(void)
+{
+	struct sbx_policy *policy = load_text(
+		ALONE "protect = no\n[paths]\nwrite = ./work, ./work/b\nread = ./work-evil\n"
+		      "deny = ./work/a\n");
+	struct launch_hold hold;
+
+	if (launch_hold_make(sbx_policy_image(policy), true, NULL, &hold, &error) < 0)
+		BAIL_OUT("%s", error.text);
+	cmp_ok(launch_hold_at(&hold, tree_path("work/b/c")),
+	       "==", HOLD_READ | HOLD_WRITE | HOLD_CHANGE, "a place in a place");
+	if (rename(tree_path("work/b"), tree_path("work/b2")) < 0 ||
+	    mkdir(tree_path("work/b"), 0755) < 0 ||
+	    rename(tree_path("work-evil"), tree_path("work-evil2")) < 0)
+		BAIL_OUT("cannot move folders");
+	cmp_ok(launch_hold_at(&hold, tree_path("work/b/c")), "==", 0, "another in its place");
+	cmp_ok(launch_hold_at(&hold, tree_path("work-evil/a")), "==", HOLD_READ,
+	       "where nobody inside can change it, nobody looks");
+	if (rmdir(tree_path("work/b")) < 0 ||
+	    rename(tree_path("work/b2"), tree_path("work/b")) < 0 ||
+	    rename(tree_path("work-evil2"), tree_path("work-evil")) < 0)
+		BAIL_OUT("cannot move folders back");
+	cmp_ok(launch_hold_at(&hold, tree_path("work/b")),
+	       "==", HOLD_READ | HOLD_WRITE | HOLD_CHANGE, "and the same again");
 	launch_hold_done(&hold);
 	sbx_free(policy);
 }
@@ -153,6 +244,10 @@ static bool agrees(const struct sbx_image *image, const struct launch_hold *hold
 	uint8_t classes = launch_hold_at(hold, path);
 	struct sbx_verdict verdict;
 
+	for (size_t i = 0; i < hold->beside_count; i++)
+		if (launch_is_within(path, hold->beside[i], strlen(hold->beside[i])))
+			classes |= HOLD_READ;
+
 	for (size_t i = 0; i < 2; i++) {
 		struct sbx_request request = { .op = asked[i].op, .size = -1, .path = path };
 
@@ -174,7 +269,7 @@ static void append(char text[TEXT], const char *more)
 
 static void test_random(void)
 {
-	unsigned int wrong = 0, held = 0;
+	unsigned int wrong = 0, held = 0, beside = 0;
 
 	for (int round = 0; round < 500; round++) {
 		char text[TEXT] = ALONE, rule[200], path[PATH_MAX];
@@ -189,6 +284,7 @@ static void test_random(void)
 		policy = load_text(text);
 		if (launch_hold_make(sbx_policy_image(policy), true, NULL, &hold, &error) < 0)
 			BAIL_OUT("%s in\n%s", error.text, text);
+		beside += hold.beside_count > 0;
 		for (size_t p = 0; p < 8; p++) {
 			for (size_t n = 0;
 			     n < (p == FILE_PLACE ? 1 : sizeof(names) / sizeof(names[0])); n++) {
@@ -206,6 +302,7 @@ static void test_random(void)
 	}
 	cmp_ok(wrong, "==", 0, "the kernel is granted nothing that the engine refuses");
 	cmp_ok(held, ">", 1000, "and it is granted something");
+	cmp_ok(beside, ">", 20, "beside what is denied, too");
 }
 
 int main(void)
@@ -219,6 +316,11 @@ int main(void)
 	tree_file("work/f.x", "f", 0644);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		check_row(&rows[i]);
+	if (symlink("a", tree_path("work/link")) < 0)
+		BAIL_OUT("cannot make a link");
+	for (size_t i = 0; i < sizeof(besides) / sizeof(besides[0]); i++)
+		check_beside(&besides[i]);
+	test_replaced();
 	test_masks();
 	test_random();
 	done_testing();
