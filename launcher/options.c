@@ -93,7 +93,7 @@ static const struct {
 	{ SBX_KEY_errors_suggest, no_argument, "no",
 	  "leave out the line that would allow what was refused" },
 	{ SBX_KEY_errors_explain, no_argument, "all",
-	  "explain what libc and the loader do inside themselves too, slower" },
+	  "explain what libc, the loader and some libraries do inside themselves too, slower" },
 	{ SBX_KEY_sandbox_complain, optional_argument, "paths, exec, network, syscalls", NULL },
 };
 

@@ -7,6 +7,7 @@
 
 #include <netinet/in.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #define TYPE 0xfu /* the rest are flags */
@@ -114,6 +115,35 @@ static bool is_unwanted(const struct launch_wishes *wishes, const uint64_t args[
 		return wishes->no_unix_datagram && (type == SOCK_DGRAM || type == SOCK_RAW);
 	return (family == AF_INET || family == AF_INET6) && wishes->no_udp &&
 	       (wishes->no_tcp || type == SOCK_DGRAM);
+}
+
+bool launch_socket_may_look(const uint64_t args[6])
+{
+	uint32_t family = (uint32_t)args[0];
+
+	return (family == AF_INET || family == AF_INET6) && (uint32_t)args[1] == SOCK_DGRAM &&
+	       !(uint32_t)args[2];
+}
+
+bool launch_socket_looks(const uint64_t args[6], const char *file)
+{
+	static const struct {
+		const char *library;
+		uint32_t family;
+	} looks[] = {
+		{ "/libcurl", AF_INET6 }, /* is there IPv6? git and others have it from there */
+		{ "/libuuid", AF_INET }, /* what is the hardware's address? */
+	};
+	const char *name = strrchr(file, '/');
+
+	for (size_t i = 0; name && i < sizeof(looks) / sizeof(looks[0]); i++) {
+		size_t len = strlen(looks[i].library);
+
+		if ((uint32_t)args[0] == looks[i].family && !strncmp(name, looks[i].library, len) &&
+		    strchr(".-", name[len]) && name[len])
+			return launch_socket_may_look(args);
+	}
+	return false;
 }
 
 bool launch_socket_refused(const struct launch_wishes *wishes, enum launch_call_index call,

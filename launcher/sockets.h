@@ -28,4 +28,12 @@ struct launch_socket {
 bool launch_socket_refused(const struct launch_wishes *wishes, enum launch_call_index call,
 			   const uint64_t args[6], struct launch_socket *socket);
 
+/*
+ * Some libraries open a datagram socket only to look at the network, send nothing, and do without.
+ * Whether the arguments can be of such a look, and whether they are when code of this file
+ * calls: others really want UDP with the same arguments.
+ */
+bool launch_socket_may_look(const uint64_t args[6]);
+bool launch_socket_looks(const uint64_t args[6], const char *file);
+
 #endif

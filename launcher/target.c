@@ -30,6 +30,9 @@
 #endif
 
 #define PAGE 4096u /* no architecture has smaller ones */
+/* Lines, and bytes: who has more goes by what cannot be told. */
+#define MAPS_MOST 4096
+#define MAPS_BYTES (1u << 20)
 
 static int proc = -1; /* /proc, */
 static int names = -1; /* and our own fd in it */
@@ -126,6 +129,39 @@ long launch_target_umask(pid_t thread)
 	return read_status(thread, "\nUmask:", 8);
 }
 
+/* A line of maps: "7f1c00-7f1d00 r-xp 00000000 08:01 1234 /lib/libc.so.6". */
+static bool spans(const char *line, uint64_t at)
+{
+	char *end;
+
+	return at >= strtoull(line, &end, 16) && *end == '-' && at < strtoull(end + 1, NULL, 16);
+}
+
+bool launch_target_code(pid_t thread, uint64_t at, char out[PATH_MAX])
+{
+	char path[64], line[PATH_MAX + 128];
+	const char *name = NULL;
+	size_t lines = 0, bytes = 0;
+	FILE *maps;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%d/maps", (int)thread);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	maps = fd < 0 ? NULL : fdopen(fd, "r");
+	while (maps && !name && lines++ < MAPS_MOST && bytes < MAPS_BYTES &&
+	       fgets(line, sizeof(line), maps)) {
+		name = spans(line, at) ? strchr(line, '/') : NULL;
+		bytes += strlen(line);
+	}
+	if (name)
+		(void)snprintf(out, PATH_MAX, "%.*s", (int)strcspn(name, "\n"), name);
+	if (maps)
+		(void)fclose(maps);
+	else if (fd >= 0)
+		(void)close(fd);
+	return name;
+}
+
 int launch_target_take(pid_t thread, int fd)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, thread, PIDFD_THREAD), copy;
@@ -151,6 +187,15 @@ static int read_name(int dir, const char *link, char out[PATH_MAX])
 		return -errno;
 	out[len] = '\0';
 	return (int)len;
+}
+
+bool launch_target_is_library(pid_t thread, uint64_t at)
+{
+	char code[PATH_MAX], link[64], program[PATH_MAX];
+
+	(void)snprintf(link, sizeof(link), "%d/exe", (int)thread);
+	return launch_target_code(thread, at, code) && read_name(proc, link, program) >= 0 &&
+	       strcmp(code, program) != 0;
 }
 
 static void name_base(pid_t thread, int dir, char link[64])

@@ -29,6 +29,11 @@ int launch_target_bytes(pid_t thread, uint64_t at, void *out, size_t size);
 /* The process that the thread belongs to, or the thread itself when that cannot be told. */
 pid_t launch_target_process(pid_t thread);
 
+/* Which file the code at an address of the thread's is of. False: of none, or it cannot be told. */
+bool launch_target_code(pid_t thread, uint64_t at, char out[PATH_MAX]);
+/* Whether that is another file than the program's own. */
+bool launch_target_is_library(pid_t thread, uint64_t at);
+
 /* The thread's umask; -1 when it cannot be told. */
 long launch_target_umask(pid_t thread);
 

@@ -11,6 +11,9 @@
  *
  * A call with neither word is asked about too; but for those that open for reading, from code that
  * lies at SBX_QUIET_FROM or above, where the loader and libraries are: these pass.
+ *
+ * socket() always has SBX_ASK, and the address that it returns to as a fourth argument: which library
+ * wants a socket tells whether that is worth a word.
  */
 #ifndef SBX_CONTRACT_H
 #define SBX_CONTRACT_H

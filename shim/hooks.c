@@ -154,9 +154,9 @@ static long make_node_old(int version, int dir, const char *path, mode_t mode, c
 }
 
 /* Nobody but the supervisor looks at the word: a socket that may be had is nobody's question. */
-static long open_socket(int family, int type, int protocol)
+static long open_socket(int family, int type, int protocol, const void *caller)
 {
-	return shim_raw(SYS_socket, family, type, protocol, 0, 0, (long)SBX_ASK);
+	return shim_raw(SYS_socket, family, type, protocol, (long)caller, 0, (long)SBX_ASK);
 }
 
 static void begin_lookups(struct shim_gaicb *const *list, int count)

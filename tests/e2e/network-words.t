@@ -98,6 +98,26 @@ silent 'and nothing is said: servers try it, and do without'
 launch -q --explain-all -p policy.ini -- bin/ask socket 2 1 262
 told 'Cannot open an MPTCP socket: only TCP is allowed.' 'but where all is explained'
 
+# What libraries only look with, and do without; and the same call of who means it.
+if command -v curl >/dev/null; then
+	launch -q -p policy.ini -- curl -s http://blocked.test/
+	has err "Cannot look up 'blocked.test'" 'curl is told which host it cannot have'
+	hasnt err 'UDP' 'and not that libcurl looked for IPv6'
+	launch -q -p policy.ini -- git ls-remote http://blocked.test/repo.git
+	has err "Cannot look up 'blocked.test'" 'nor is git'
+	hasnt err 'UDP' 'which has it from there'
+	launch -q --explain-all -p policy.ini -- curl -s http://blocked.test/
+	has err "Cannot open a UDP socket: $only." 'but where all is explained'
+fi
+uuid='import ctypes; print(ctypes.CDLL("libuuid.so.1").uuid_generate_time(bytes(16)) * 0)'
+launch -q -p policy.ini -- "$PYTHON" -c "$uuid"
+says out 0 'libuuid does without an address of the hardware'
+hasnt err 'UDP' 'and nothing is said'
+launch -q -p policy.ini -- "$PYTHON" -c 'import socket; socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)'
+has err "Cannot open a UDP socket: $only." 'python is told that there is no UDP'
+launch -q -p policy.ini -- "$PYTHON" -c 'import ctypes; ctypes.CDLL(None).socket(10, 2, 0)'
+has err "Cannot open a UDP socket: $only." 'and whoever makes the very call that libcurl makes'
+
 launch -p policy.ini -- bin/ask socket 2 2
 has err 'By: no rule matches; policy.ini decides. Tried by ask[' 'who tried is named'
 has err '] with socket.' 'and the call'

@@ -503,6 +503,36 @@ static void test_socket_words(void)
 	cmp_ok(nameless, "==", 0, "%s: and has a name", pair->what);
 }
 
+/* What a library only looks with, and its neighbours. */
+static void test_socket_looks(void)
+{
+	static const struct {
+		uint64_t args[6];
+		const char *file;
+		bool looks;
+	} known[] = {
+		{ { AF_INET6, SOCK_DGRAM }, "/usr/lib/libcurl.so.4.8.0", true },
+		{ { AF_INET6, SOCK_DGRAM }, "/usr/lib/libcurl-gnutls.so.4.8.0", true },
+		{ { AF_INET, SOCK_DGRAM }, "/usr/lib/libuuid.so.1.3.0", true },
+		{ { AF_INET, SOCK_DGRAM }, "/usr/lib/libcurl.so.4.8.0", false },
+		{ { AF_INET6, SOCK_DGRAM }, "/usr/lib/libuuid.so.1.3.0", false },
+		{ { AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC }, "/usr/lib/libcurl.so.4.8.0", false },
+		{ { AF_INET6, SOCK_DGRAM, IPPROTO_UDP }, "/usr/lib/libcurl.so.4.8.0", false },
+		{ { AF_INET6, SOCK_RAW }, "/usr/lib/libcurl.so.4.8.0", false },
+		{ { AF_INET6, SOCK_DGRAM }, "/usr/lib/libcurling.so.4", false },
+		{ { AF_INET6, SOCK_DGRAM }, "/usr/lib/libcurl", false },
+		{ { AF_INET6, SOCK_DGRAM }, "/usr/lib/libcurl.so.4/other", false },
+		{ { AF_INET6, SOCK_DGRAM }, "/usr/bin/curl", false },
+	};
+
+	for (size_t i = 0; i < COUNT(known); i++)
+		ok(launch_socket_looks(known[i].args, known[i].file) == known[i].looks,
+		   "%s %s with socket %u %u %u", known[i].file,
+		   known[i].looks ? "only looks" : "is taken at its word",
+		   (unsigned)known[i].args[0], (unsigned)known[i].args[1],
+		   (unsigned)known[i].args[2]);
+}
+
 static void test_socket_names(void)
 {
 	static const struct {
@@ -744,6 +774,7 @@ int main(void)
 	ok(pair->wishes.no_udp && pair->wishes.no_unix_datagram, "which means no datagrams");
 	test_known();
 	test_socket_words();
+	test_socket_looks();
 	test_socket_names();
 	test_governed("no wishes");
 	test_pair("all explained", ALONE "[errors]\nexplain = all\n");
