@@ -59,7 +59,7 @@ enum launch_served launch_broker_unfound(const struct brokered *call, int failed
 
 int launch_broker_path(const struct brokered *call, int8_t arg, char out[PATH_MAX])
 {
-	int len = launch_target_string(call->thread, call->args[arg], out);
+	int len = launch_judge_text(call->judge, call->thread, call->args[arg], out);
 
 	if (len < 0)
 		return len;

@@ -69,13 +69,25 @@ static bool find_at(const struct launch_judge *judge, int dir, const char *path,
 	return !failed || (failed == -EACCES && !how && find_masked(judge, dir, path, flags, at));
 }
 
+int launch_judge_text(const struct launch_judge *judge, pid_t thread, uint64_t at,
+		      char out[PATH_MAX])
+{
+	size_t len;
+
+	if (!judge->taken || judge->taken_at != at)
+		return launch_target_string(thread, at, out);
+	len = strlen(judge->taken);
+	memcpy(out, judge->taken, len + 1);
+	return (int)len;
+}
+
 /* Where the call's path leads; false: there is nothing to judge. */
 static bool find(const struct call *call, unsigned int flags, uint64_t how)
 {
 	struct launch_judge *judge = call->judge;
 	const struct sbx_path_call *ask = call->ask;
 
-	return launch_target_string(judge->thread, call->args[ask->path], judge->given) >= 0 &&
+	return launch_judge_text(judge, judge->thread, call->args[ask->path], judge->given) >= 0 &&
 	       find_at(judge, dir_of(call, ask->dir), judge->given, flags, how, &judge->at) &&
 	       !judge->at.pinned;
 }

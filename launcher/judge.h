@@ -20,6 +20,9 @@ struct launch_judge {
 	const struct launch_broker *broker; /* who holds what Landlock does not; NULL: nobody */
 	const struct launch_covers *covers; /* what mounts stand over; NULL: none */
 	pid_t thread; /* that calls */
+	const char *
+		taken; /* the text at 'taken_at' of the caller's, which was copied; NULL: none was */
+	uint64_t taken_at;
 	bool final; /* the call does not go on: what the kernel would let it do does not matter */
 	struct sbx_report report; /* of the last refusal; points into this struct */
 	struct sbx_request request;
@@ -38,6 +41,10 @@ struct launch_judge {
  */
 int launch_judge_call(struct launch_judge *judge, enum launch_call_index call,
 		      const struct seccomp_data *data, pid_t thread);
+
+/* launch_target_string(), unless it was copied before: nothing is read twice that need not be. */
+int launch_judge_text(const struct launch_judge *judge, pid_t thread, uint64_t at,
+		      char out[PATH_MAX]);
 
 /* The record of a refusal that others have found: judge->request, verdict and given are theirs. */
 void launch_judge_record(struct launch_judge *judge, enum launch_call_index call);

@@ -4,6 +4,7 @@
 
 #include "broker_wait.h"
 #include "contract.h"
+#include "known.h"
 #include "lookup.h"
 #include "names.h"
 #include "repos.h"
@@ -13,28 +14,17 @@
 #include "target.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
-#include <poll.h>
-#include <sched.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SERVE_MOST \
-	64 /* questions in a row; then signals, limits and the launcher have their turn */
-#define RECEIVERS_MOST 8
-#define RECEIVER_STACK (256u << 10)
-
 /* Newer than the system's header. */
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
-#endif
-#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
-#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
-#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
 int launch_listen_install(const struct launch_wishes *wishes)
@@ -156,10 +146,9 @@ void launch_listen_init(struct launch_listen *listen, const struct launch_listen
 						.ports = setup->ports,
 						.hides = setup->wishes->hides,
 						.landlock = setup->landlock };
-	/* Makes an answer five times as fast; kernels before 6.6 do without. */
-	if (setup->fd >= 0)
-		(void)ioctl(setup->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
-			    (uint64_t)SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	/* To go on is an answer where Landlock decides, and does not tell what is hidden. */
+	if (setup->hold && setup->landlock && !setup->wishes->hides)
+		listen->known = launch_known_new(setup->hold);
 }
 
 /* What is refused for strangers may be done to the sandbox's own processes. */
@@ -217,6 +206,18 @@ static const char *name_layer(const struct launch_judge *judge, const char *laye
 	return masked && !strcmp(layer, "landlock") ? "mask" : layer;
 }
 
+/*
+ * libc's own doing, at an address where libraries are: what a program itself wants comes from the shim,
+ * with a word, or from elsewhere. Whether a program has the shim can be told no better.
+ */
+static bool is_inside_libc(const struct launch_listen *listen, const struct seccomp_notif *asked)
+{
+	uint64_t word = asked->data.args[5];
+
+	return listen->with.wishes->hushes && SBX_QUIET_FROM && word != SBX_ASK &&
+	       word != SBX_VOUCHER && asked->data.instruction_pointer >= SBX_QUIET_FROM;
+}
+
 /* What the judge has recorded. Leaves no trace where it is known too late: who asked has died. */
 static void say(struct launch_listen *listen, const struct launch_judge *judge,
 		const struct seccomp_notif *asked, const char *layer)
@@ -239,7 +240,20 @@ static bool is_vouched_in_vain(enum launch_call_index index, const struct seccom
 			       int error)
 {
 	return asked->data.args[5] == SBX_VOUCHER && !launch_call_is_unheld(index) &&
-	       SBX_IS_REFUSAL(error) && (error != EFBIG || asked->data.nr != SYS_truncate);
+	       !launch_call_look(index)->act && SBX_IS_REFUSAL(error) &&
+	       (error != EFBIG || asked->data.nr != SYS_truncate);
+}
+
+/*
+ * Where the kernel decides, nobody is told of what libc reads inside itself, either. Code without a file,
+ * and a static program that the kernel has put there, have wishes of their own.
+ */
+static bool needs_no_words(const struct launch_listen *listen, enum launch_call_index index,
+			   const struct seccomp_notif *asked, int error)
+{
+	return is_vouched_in_vain(index, asked, error) ||
+	       (is_inside_libc(listen, asked) && launch_listen_only_reads(index, &asked->data) &&
+		launch_target_is_library((pid_t)asked->pid, asked->data.instruction_pointer));
 }
 
 /*
@@ -256,7 +270,7 @@ static void explain_path(struct launch_listen *listen, struct launch_judge *judg
 	error = launch_judge_call(judge, index, &asked->data, (pid_t)asked->pid);
 	if (!error)
 		error = otherwise;
-	else if (!is_vouched_in_vain(index, asked, error))
+	else if (!needs_no_words(listen, index, asked, error))
 		say(listen, judge, asked, layer);
 	answer(listen, asked->id, error, error == 0);
 }
@@ -284,16 +298,6 @@ static enum launch_served ask_broker(struct launch_judge *judge, enum launch_cal
 static bool explains_all(const struct launch_listen *listen)
 {
 	return sbx_setting(listen->with.image, SBX_KEY_errors_explain)->value;
-}
-
-/*
- * libc's own doing, at an address where libraries are: what a program itself wants comes from the shim,
- * with a word, or from elsewhere. Whether a program has the shim can be told no better.
- */
-static bool is_inside_libc(const struct launch_listen *listen, const struct seccomp_notif *asked)
-{
-	return listen->with.wishes->hushes && SBX_QUIET_FROM &&
-	       asked->data.instruction_pointer >= SBX_QUIET_FROM && asked->data.args[5] != SBX_ASK;
 }
 
 /*
@@ -343,7 +347,7 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		break;
 	case SERVED_JUDGED:
 		launch_judge_record(judge, index);
-		if (!is_vouched_in_vain(index, asked, result.error) && !is_usual(listen, judge))
+		if (!needs_no_words(listen, index, asked, result.error) && !is_usual(listen, judge))
 			say(listen, judge, asked, "broker");
 		__attribute__((fallthrough));
 	case SERVED_DONE:
@@ -374,9 +378,25 @@ static void serve_socket(const struct launch_listen *listen, const struct seccom
 		       served == SERVED_HELD);
 }
 
+/*
+ * A library's look at the network. Only the shim knows who calls. The program chooses how long it takes
+ * to find out; so the lock is not held.
+ */
+static bool is_look(const struct launch_listen *listen, const struct seccomp_notif *asked)
+{
+	char file[PATH_MAX];
+	uint64_t args[6];
+
+	for (int i = 0; i < 6; i++)
+		args[i] = asked->data.args[i];
+	return args[5] == SBX_ASK && !explains_all(listen) && launch_socket_may_look(args) &&
+	       launch_target_code((pid_t)asked->pid, args[3], file) &&
+	       launch_socket_looks(args, file);
+}
+
 /* A kind that is not to be had. False: it may be, or the call as such is denied. */
 static bool refuse_socket(const struct launch_listen *listen, enum launch_call_index index,
-			  const struct seccomp_notif *asked, const uint64_t args[6])
+			  const struct seccomp_notif *asked, const uint64_t args[6], bool looks)
 {
 	bool hushed = index == LAUNCH_CALL_socket && is_inside_libc(listen, asked);
 	struct launch_socket socket;
@@ -386,7 +406,7 @@ static bool refuse_socket(const struct launch_listen *listen, enum launch_call_i
 	if (listen->with.wishes->denied[index] ||
 	    !launch_socket_refused(listen->with.wishes, index, args, &socket))
 		return false;
-	hushed |= socket.usual && !explains_all(listen);
+	hushed |= looks || (socket.usual && !explains_all(listen));
 	if (!hushed)
 		launch_who_fill(&who, (pid_t)asked->pid);
 	if (!hushed && is_valid(listen, asked->id))
@@ -398,7 +418,7 @@ static bool refuse_socket(const struct launch_listen *listen, enum launch_call_i
 
 /* A call whose registers decide. */
 static void serve_call(struct launch_listen *listen, const struct launch_call *call,
-		       enum launch_call_index index, const struct seccomp_notif *asked)
+		       enum launch_call_index index, const struct seccomp_notif *asked, bool looks)
 {
 	uint64_t args[6];
 	struct launch_who who;
@@ -406,7 +426,7 @@ static void serve_call(struct launch_listen *listen, const struct launch_call *c
 
 	for (int i = 0; i < 6; i++)
 		args[i] = asked->data.args[i];
-	if (call && refuse_socket(listen, index, asked, args))
+	if (call && refuse_socket(listen, index, asked, args, looks))
 		return;
 	if (call)
 		error = judge(listen, index, args);
@@ -435,7 +455,28 @@ static void serve_call(struct launch_listen *listen, const struct launch_call *c
 	answer(listen, asked->id, error, error == 0);
 }
 
-static struct launch_judge make_judge(const struct launch_listen *listen)
+bool launch_listen_only_reads(enum launch_call_index index, const struct seccomp_data *data)
+{
+	const uint64_t more = O_ACCMODE | O_CREAT | O_TRUNC | O_PATH | (O_TMPFILE & ~O_DIRECTORY);
+	const struct sbx_path_call *ask = launch_call_path(index);
+
+	return ask->act == SBX_ACT_OPEN && !(data->args[ask->flags] & more);
+}
+
+enum launch_call_index launch_listen_row(const struct launch_listen *listen,
+					 const struct seccomp_notif *asked)
+{
+	size_t number = (size_t)asked->data.nr;
+
+	return number < LAUNCH_NUMBERS ? listen->rows[number] : LAUNCH_CALL_COUNT;
+}
+
+void launch_listen_go_on(const struct launch_listen *listen, uint64_t id)
+{
+	answer(listen, id, 0, true);
+}
+
+struct launch_judge launch_listen_judge(const struct launch_listen *listen)
 {
 	return (struct launch_judge){ .image = listen->with.image,
 				      .own = listen->with.own,
@@ -446,19 +487,18 @@ static struct launch_judge make_judge(const struct launch_listen *listen)
 /* Without memory for a broker nobody can look for the program: then nothing is there. */
 static bool is_by_path(const struct launch_listen *listen, enum launch_call_index index)
 {
-	return launch_call_path(index)->act != SBX_ACT_NOTHING ||
+	return launch_call_path(index)->act != SBX_ACT_NOTHING || launch_call_is_watch(index) ||
 	       (listen->with.wishes->hides && launch_call_look(index)->act);
 }
 
-/* The lock is not held. */
-static void serve(struct launch_listen *listen, struct launch_judge *judge,
-		  const struct seccomp_notif *asked)
+void launch_listen_answer(struct launch_listen *listen, struct launch_judge *judge,
+			  const struct seccomp_notif *asked)
 {
-	size_t count, number = (size_t)asked->data.nr;
-	enum launch_call_index index =
-		number < LAUNCH_NUMBERS ? listen->rows[number] : LAUNCH_CALL_COUNT;
+	size_t count;
+	enum launch_call_index index = launch_listen_row(listen, asked);
 	const struct launch_call *call =
 		index == LAUNCH_CALL_COUNT ? NULL : &launch_calls(&count)[index];
+	bool looks;
 
 	if (index == LAUNCH_CALL_connect && launch_lookup_is_told(&asked->data)) {
 		serve_name(listen, judge, asked);
@@ -468,136 +508,8 @@ static void serve(struct launch_listen *listen, struct launch_judge *judge,
 		serve_path(listen, judge, index, asked);
 		return;
 	}
+	looks = index == LAUNCH_CALL_socket && is_look(listen, asked);
 	(void)pthread_mutex_lock(listen->with.lock);
-	serve_call(listen, call, index, asked);
+	serve_call(listen, call, index, asked, looks);
 	(void)pthread_mutex_unlock(listen->with.lock);
-}
-
-/* Whether there is a question, which is waited for up to 'ms'; -ENOENT: there will be none. */
-static int wait_for_question(const struct launch_listen *listen, int ms)
-{
-	struct pollfd ready = { .fd = listen->with.fd, .events = POLLIN };
-
-	if (poll(&ready, 1, ms) <= 0)
-		return 0;
-	return ready.revents & POLLIN ? 1 : -ENOENT;
-}
-
-/* 1 and a question; 0: none after all; or a negative errno. */
-static int take(const struct launch_listen *listen, struct seccomp_notif *asked)
-{
-	memset(asked, 0, sizeof(*asked));
-	if (ioctl(listen->with.fd, SECCOMP_IOCTL_NOTIF_RECV, asked) == 0)
-		return 1;
-	return errno == ENOENT || errno == EINTR ? 0 : -errno;
-}
-
-/* Newer than the system's headers. */
-#define KEEP_POLICY 0x08 /* SCHED_FLAG_KEEP_POLICY */
-struct sched_attributes {
-	uint32_t size;
-	uint32_t policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime;
-	uint64_t deadline;
-	uint64_t period;
-};
-
-/*
- * A call that is not received yet is interrupted by signals. Who runs in short slices is let run soon
- * (6.12+); that is all that can be done without privileges. How nice the run is meant to be stays.
- */
-static void hurry(void)
-{
-	struct sched_attributes attributes = { .size = sizeof(attributes),
-					       .flags = KEEP_POLICY,
-					       .nice = getpriority(PRIO_PROCESS, 0),
-					       .runtime = 100000 };
-
-	(void)syscall(SYS_sched_setattr, 0, &attributes, 0);
-}
-
-/*
- * What is made for a caller gets its umask, and a socket is bound in the folder that we are in: both
- * are the thread's own. Where they cannot be (containers refuse unshare), one is served at a time.
- */
-static void serve_alone(struct launch_listen *listen, struct launch_judge *judge,
-			const struct seccomp_notif *asked)
-{
-	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-
-	(void)pthread_mutex_lock(&one);
-	serve(listen, judge, asked);
-	(void)pthread_mutex_unlock(&one);
-}
-
-static void *receive(void *arg)
-{
-	struct launch_listen *listen = arg;
-	struct launch_judge judge = make_judge(listen);
-	struct seccomp_notif asked;
-	bool apart = unshare(CLONE_FS) == 0;
-	int taken;
-
-	hurry();
-	while ((taken = take(listen, &asked)) >= 0) {
-		if (taken > 0 && apart)
-			serve(listen, &judge, &asked);
-		else if (taken > 0)
-			serve_alone(listen, &judge, &asked);
-		else if (wait_for_question(listen, 0) < 0)
-			break;
-	}
-	return NULL;
-}
-
-static int count_receivers(void)
-{
-	cpu_set_t set;
-	int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-
-	return count > RECEIVERS_MOST ? RECEIVERS_MOST : count;
-}
-
-int launch_listen_start(struct launch_listen *listen)
-{
-	int started = 0, wanted = count_receivers();
-	pthread_attr_t attr;
-	pthread_t thread;
-
-	if (pthread_attr_init(&attr) != 0)
-		return -ENOMEM;
-	(void)pthread_attr_setstacksize(&attr, RECEIVER_STACK);
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	listen->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	while (listen->wake >= 0 && started < wanted &&
-	       pthread_create(&thread, &attr, receive, listen) == 0)
-		started++;
-	(void)pthread_attr_destroy(&attr);
-	if (!started && listen->wake >= 0) {
-		(void)close(listen->wake);
-		listen->wake = -1;
-	}
-	return started ? 0 : -EAGAIN;
-}
-
-int launch_listen_serve(struct launch_listen *listen)
-{
-	struct launch_judge judge = make_judge(listen);
-	struct seccomp_notif asked;
-	int there = 1;
-
-	(void)pthread_mutex_unlock(listen->with.lock);
-	for (int i = 0; i < SERVE_MOST && (there = wait_for_question(listen, 0)) > 0; i++) {
-		int taken = take(listen, &asked);
-
-		if (taken > 0)
-			serve(listen, &judge, &asked);
-		else if (taken < 0)
-			there = taken;
-	}
-	(void)pthread_mutex_lock(listen->with.lock);
-	return there < 0 ? there : 0;
 }

@@ -7,10 +7,10 @@
  * vouches for. A call is let go on where the verdict depends on register values alone, which no other
  * thread can change, or where Landlock decides it again.
  *
- * Receivers, threads of their own, take the questions: one for each CPU, because a question is taken
- * fastest on the CPU it was asked on, and a single receiver would draw every caller there. What they
- * share with the supervisor's loop (births, the watch, the report) is under one lock, which the loop
- * holds but while it waits; most questions about paths need none of it.
+ * Receivers, threads of their own, take the questions (receive.c): one for each CPU, because a question
+ * is taken fastest on the CPU it was asked on, and a single receiver would draw every caller there. What
+ * they share with the supervisor's loop (births, the watch, the report) is under one lock, which the
+ * loop holds but while it waits; most questions about paths need none of it.
  */
 #ifndef SBX_LAUNCH_LISTEN_H
 #define SBX_LAUNCH_LISTEN_H
@@ -56,10 +56,24 @@ struct launch_listen {
 	uint16_t rows[LAUNCH_NUMBERS]; /* of syscalls.def, by number; LAUNCH_CALL_COUNT: none */
 	int wake; /* reads as ready when the loop has to look at times anew; -1: nobody receives */
 	struct launch_births births;
+	bool gathers; /* callers go on where they are answered (6.6+) */
+	struct launch_known *known; /* paths that need no look; NULL: all do */
 };
 
 /* For the rest of the process: receivers may look at it to the end. */
 void launch_listen_init(struct launch_listen *listen, const struct launch_listen_setup *setup);
+/* What one thread works with that answers. */
+struct launch_judge launch_listen_judge(const struct launch_listen *listen);
+/* Which call a question is about; LAUNCH_CALL_COUNT: one that we do not know. */
+enum launch_call_index launch_listen_row(const struct launch_listen *listen,
+					 const struct seccomp_notif *asked);
+/* A file that is there is opened, and for nothing but to read it. */
+bool launch_listen_only_reads(enum launch_call_index index, const struct seccomp_data *data);
+/* The kernel goes on with the call. */
+void launch_listen_go_on(const struct launch_listen *listen, uint64_t id);
+/* Answers one question. The lock is not held. */
+void launch_listen_answer(struct launch_listen *listen, struct launch_judge *judge,
+			  const struct seccomp_notif *asked);
 /*
  * Starts the receivers, once there is a first question: listen->wake is to be waited for from now on.
  * They end by themselves when nobody is left who could ask.

@@ -34,7 +34,7 @@ $(B)/share/bash-completion/completions/%: launcher/%.bash
 
 # Archives are searched in order: what these objects need of libsbx comes once more, behind them.
 LAUNCH_TESTS := $(patsubst %.c,$(B)/%.t,$(wildcard tests/kernel/test_*.c) \
-	$(addprefix tests/unit/,test_command.c test_dns.c test_env.c test_filter.c test_hold.c test_landlock.c test_limit.c \
+	$(addprefix tests/unit/,test_command.c test_dns.c test_env.c test_filter.c test_hold.c test_known.c test_landlock.c test_limit.c \
 	test_listen.c test_options.c test_pins.c test_private.c test_report.c test_result.c test_tree.c \
 	test_upstream.c))
 $(LAUNCH_TESTS): $(B)/lib/liblaunch.a

@@ -63,17 +63,17 @@ int launch_target_bytes(pid_t thread, uint64_t at, void *out, size_t size)
 	return (size_t)got == size ? 0 : -EFAULT;
 }
 
-int launch_target_string(pid_t thread, uint64_t at, char out[PATH_MAX])
+int launch_target_text(pid_t thread, uint64_t at, char *out, size_t size)
 {
 	size_t done = 0;
 
-	while (done < PATH_MAX) {
+	while (done < size) {
 		size_t piece = PAGE - (size_t)((at + done) % PAGE);
 		const char *end;
 		ssize_t got;
 
-		if (piece > PATH_MAX - done)
-			piece = PATH_MAX - done;
+		if (piece > size - done)
+			piece = size - done;
 		got = copy(thread, at + done, out + done, piece);
 		if (got <= 0)
 			return got < 0 ? (int)got : -EFAULT;
@@ -85,6 +85,11 @@ int launch_target_string(pid_t thread, uint64_t at, char out[PATH_MAX])
 		done += piece;
 	}
 	return -ENAMETOOLONG;
+}
+
+int launch_target_string(pid_t thread, uint64_t at, char out[PATH_MAX])
+{
+	return launch_target_text(thread, at, out, PATH_MAX);
 }
 
 int launch_target_write(pid_t thread, uint64_t at, const void *bytes, size_t size)
@@ -321,7 +326,7 @@ static bool may_be_own(const char *path)
 
 int launch_target_open_own(pid_t thread, int dir, const char *path, int flags)
 {
-	struct sbx_viewer viewer = { launch_target_process(thread), thread };
+	struct sbx_viewer viewer = { .process = launch_target_process(thread), .thread = thread };
 	struct open_how how = { .flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
 				.resolve = RESOLVE_NO_SYMLINKS };
 	struct sbx_resolved found;
@@ -384,7 +389,7 @@ int launch_target_find(pid_t thread, int dir, const char *path, unsigned int fla
 	if ((failed == -ENOENT || failed == -ENOTDIR) && !(flags & SBX_RESOLVE_MISSING) &&
 	    !may_be_own(path))
 		return failed;
-	viewer = (struct sbx_viewer){ launch_target_process(thread), thread };
+	viewer = (struct sbx_viewer){ .process = launch_target_process(thread), .thread = thread };
 	name_base(thread, dir, link);
 	if (path[0] != '/' && (failed = read_name(proc, link, base)) < 0)
 		return failed;
@@ -430,7 +435,7 @@ bool launch_target_is_foreign(const char *path)
 /* Below /proc, or behind a link of it that only its owner can follow. */
 static int open_seen(pid_t thread, const char *link, const char *path, int flags)
 {
-	struct sbx_viewer viewer = { launch_target_process(thread), thread };
+	struct sbx_viewer viewer = { .process = launch_target_process(thread), .thread = thread };
 	struct open_how how = { .flags = (uint64_t)(O_PATH | O_CLOEXEC | flags) };
 	struct sbx_resolved found;
 	char base[PATH_MAX] = "/";

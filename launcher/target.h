@@ -23,6 +23,8 @@ void launch_target_init(void);
  * process that cannot be read. No page is touched that the string does not need.
  */
 int launch_target_string(pid_t thread, uint64_t at, char out[PATH_MAX]);
+/* The same for a string that has to have its end within 'size' bytes. */
+int launch_target_text(pid_t thread, uint64_t at, char *out, size_t size);
 /* Copies all of it, or -EFAULT or -EPERM. */
 int launch_target_bytes(pid_t thread, uint64_t at, void *out, size_t size);
 

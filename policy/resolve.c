@@ -557,6 +557,8 @@ static int walk_name(struct walk *walk, const char *name, size_t len)
 	size_t folder_len = walk->len;
 	int result = append(walk, name, len);
 
+	if (result == 0 && walk->viewer && walk->viewer->meet)
+		walk->viewer->meet(walk->viewer->arg, walk->path);
 	if (result < 0 || walk->missing)
 		return result;
 	walk->folder = walk->known;

@@ -34,6 +34,9 @@ struct sbx_resolved {
 struct sbx_viewer {
 	pid_t process;
 	pid_t thread;
+	/* Told of every name that is met on the way, from "/" on; may be NULL. */
+	void (*meet)(void *arg, const char *place);
+	void *arg;
 };
 
 /* openat() of what we can do without: where this is in a sandbox itself, no refusal is told. */

@@ -294,6 +294,68 @@ says out '' 'which is then not in the environment'
 launch -q --explain-all -p policy.ini -- cat "$outside/secret"
 explained 'with explain = all' "sbx: Cannot read '$outside/secret': path is outside the sandbox."
 
+# -- what libc reads inside itself is nobody's wish, whoever refuses it
+for options in '' '--isolate=none --deny=ro/none'; do
+	how=${options:+, where the broker reads}
+	# shellcheck disable=SC2086 # options or nothing
+	launch -q $options -p policy.ini -- ls -l ro/file
+	says err '' "a look for the names of users is no refusal$how"
+	# shellcheck disable=SC2086
+	launch -q $options -p policy.ini -- cat /etc/passwd
+	explained "but whoever opens that is told$how" "sbx: Cannot read '/etc/passwd': path is outside the sandbox."
+	# shellcheck disable=SC2086
+	launch -q --explain-all $options -p policy.ini -- ls -l ro/file
+	explained "and with explain = all that too$how" "sbx: Cannot read '/etc/passwd': path is outside the sandbox."
+done
+
+# -- nor is code libc because it lies where libraries do
+cat >tools/own.c <<'END'
+/* own PATH: opens it from code of our own. own jit PATH: from memory. own run PROGRAM…: executes it. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* open(path, O_RDONLY) by numbers, as bytes and as code. */
+#define OPEN "\xb8\x02\x00\x00\x00\x31\xf6\x0f\x05\xc3"
+
+static long open_here(const char *path)
+{
+	long result;
+
+	__asm__ volatile("syscall" : "=a"(result) : "a"(2L), "D"(path), "S"(0L) : "rcx", "r11", "memory");
+	return result;
+}
+
+int main(int argc, char **argv)
+{
+	char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (argc > 2 && !strcmp(argv[1], "run"))
+		return execv(argv[2], argv + 2);
+	if (argc < 3)
+		return open_here(argv[1]) >= 0;
+	memcpy(code, OPEN, sizeof(OPEN));
+	if (mprotect(code, 4096, PROT_READ | PROT_EXEC) < 0)
+		return 2;
+	return ((long (*)(const char *))code)(argv[2]) >= 0;
+}
+END
+if [ "$(uname -m)" = x86_64 ] && cc -static -o tools/own tools/own.c && cc -static-pie -o tools/own-pie tools/own.c &&
+	cc -o tools/own-dynamic tools/own.c; then
+	file none.ini '[sandbox]\ninclude = bash\n[paths]\nread = ./rw\nexec = ./tools\ndeny = ./rw/denied\n'
+	file rw/denied 'denied\n'
+	for by in 'run tools/own-pie' 'run tools/own run tools/own-pie' 'run tools/own-dynamic jit' jit; do
+		# shellcheck disable=SC2086 # words
+		launch -q --isolate=none -p none.ini -- tools/own $by rw/denied
+		has err "sbx: Cannot read 'rw/denied'" "own code is explained: own $by"
+	done
+	rm rw/denied
+else
+	result 0 'own code is explained # SKIP it is made for x86-64, with static libraries'
+fi
+
 # -- who asks inside is told the same
 inside "$SBX" check read "$outside/secret"
 [ "$STATUS" -eq 1 ]
