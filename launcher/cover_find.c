@@ -133,10 +133,22 @@ static bool mask(struct finding *f, uint32_t rule, const char *path, uint8_t abo
 	return push(f, &found);
 }
 
-/* A rule about one place that is there. */
+/*
+ * What is denied there can only be made, which is the broker's to refuse; but not what we make there
+ * ourselves, or the kernel.
+ */
+static bool is_nothing(const struct finding *f, const char *path, uint8_t here)
+{
+	struct stat st;
+
+	return !here && lstat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR) &&
+	       !is_in_the_way(f, path, false, here);
+}
+
+/* A rule about one place. */
 static void find_place(struct finding *f, uint32_t index)
 {
-	const uint16_t others = SBX_RULE_GLOB | SBX_RULE_MISSING | SBX_RULE_ABSENT;
+	const uint16_t others = SBX_RULE_GLOB | SBX_RULE_ABSENT;
 	const struct sbx_rule *rule = rule_of(f, index);
 	const char *path = path_of(f, index);
 	uint8_t above, here;
@@ -147,7 +159,8 @@ static void find_place(struct finding *f, uint32_t index)
 	above = launch_rights_above(f->image, path);
 	here = launch_rights_at(f->image, path);
 	/* What the folder above has not, some rule above has taken, and answers for it. */
-	f->out->held[index] = !(above & (uint8_t)~here) || mask(f, index, path, above, here);
+	f->out->held[index] = !(above & (uint8_t)~here) || is_nothing(f, path, here) ||
+			      mask(f, index, path, above, here);
 }
 
 static bool is_pattern(const struct sbx_rule *rule)

@@ -76,7 +76,7 @@ include = bash, python
 workspace = ./ws
 
 [paths]
-deny = ./ws/hole, ./ws/token, ./ws/**/*.pem
+deny = ./ws/hole, ./ws/token, ./ws/**/*.pem, ./ws/later, ./ws/none/later
 
 [path docs]
 root = ./ws/docs
@@ -115,6 +115,14 @@ boundaries()
 	refuses "Cannot read 'sub/a.pem'" 'what a pattern matches cannot be read' cat sub/a.pem
 	refuses "Cannot read 'keys/below/b.pem'" 'wherever it is' cat keys/below/b.pem
 	refuses "Cannot create 'new.pem'" 'and is not made' sh -c 'echo x >new.pem'
+	refuses "Cannot create 'later'" 'what is denied and not there is not made' sh -c 'echo x >later'
+	refuses "Cannot create 'later'" 'nor as a folder' mkdir later
+	refuses "Cannot create 'later'" 'nor as a link' ln -s token2 later
+	refuses "'later'" 'nor by a second name' ln token2 later
+	refuses "'later'" 'nor by moving something there' mv sub later
+	refuses "Cannot rename 'none'" 'nor with the folder that it would be in' \
+		sh -c 'mkdir -p x/later && mv x none; e=$?; rm -r x; exit $e'
+	works '' 'which can be made without it' sh -c 'mkdir none && rmdir none'
 	refuses "Cannot write to 'docs/text'" 'what is read-only cannot be written' sh -c 'echo x >docs/text'
 	refuses "Cannot create 'docs/new'" 'nor made' touch docs/new
 	refuses "Cannot delete 'docs/text'" 'nor removed' rm -f docs/text
@@ -167,6 +175,23 @@ has out 'the broker holds what could be masked: a user and mount namespace canno
 	'the plan says that there are no masks'
 run "$LAUNCH" --isolate=none --dry-run -p policy.ini -- true
 hasnt out masks 'isolate = none has none'
+
+# What is denied and not there needs no mount; so it is the same in both tiers.
+cp policy.ini whole.ini
+file policy.ini '[sandbox]\ninclude = bash, python\nworkspace = ./ws\n[paths]\ndeny = ./ws/later, ./ws/none/later\n'
+for how in ', without namespaces' ', with them'; do
+	works ran 'beside what is denied and not there a script can be executed' sh -c ./script
+	refuses "Cannot create 'later'" 'and that is not made' sh -c 'echo x >later'
+	refuses "Cannot create 'none/later'" 'nor deeper' sh -c 'mkdir none; mkdir none/later'
+	refuses "'later'" 'nor linked' ln token2 later
+	refuses "'later'" 'nor moved there' mv sub later
+	refuses "'later'" 'nor exchanged' "$PYTHON" -c 'import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+sys.exit(libc.renameat2(-100, b"token2", -100, b"later", 0) != 0)'
+	rmdir ws/none
+	BEFORE=()
+done
+mv whole.ini policy.ini
 
 # Who may have no namespaces at all here has seen all there is.
 if unshare -m true 2>/dev/null || unshare -Urm true 2>/dev/null; then
