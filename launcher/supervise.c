@@ -148,6 +148,17 @@ static pid_t bear(void *arg)
 	return child;
 }
 
+/* What waits for the program costs us descriptors. It has a limit of its own by now. */
+static void raise_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static void start(struct supervisor *super)
 {
 	struct launch *launch = super->launch;
@@ -163,6 +174,7 @@ static void start(struct supervisor *super)
 		launch->apart ? launch_inside_bear(&super->inside, bear, super) : bear(super);
 	if (super->program < 0)
 		fail("cannot fork");
+	raise_files();
 	launch_names_init(
 		&super->names,
 		&(struct launch_names_setup){ .image = launch->image,
@@ -188,7 +200,7 @@ static void begin_end(struct supervisor *super, uint64_t grace)
 	launch_watch_release(&super->watch);
 	/* Who has no child, and is their subreaper, has no descendant. */
 	if ((!super->program && waitid(P_ALL, 0, &none, WEXITED | WNOHANG | WNOWAIT) < 0) ||
-	    launch_tree_find(tree) < 0 || tree->count == 0) {
+	    (launch_tree_find(tree) == 0 && tree->count == 0)) {
 		super->phase = PHASE_OVER;
 		return;
 	}
@@ -528,7 +540,7 @@ static void sum_up(struct supervisor *super)
 {
 	struct launch_end *end = &super->end;
 	struct rusage usage = { 0 };
-	uint64_t resident;
+	uint64_t resident, limit = super->watch.limits->memory;
 
 	(void)getrusage(RUSAGE_CHILDREN, &usage);
 	resident = (uint64_t)usage.ru_maxrss * 1024;
@@ -539,8 +551,13 @@ static void sum_up(struct supervisor *super)
 			    (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
 	if (end->usage.cpu_ms < super->watch.cpu_ms)
 		end->usage.cpu_ms = super->watch.cpu_ms;
-	/* Of a run that was too short to be looked at, the kernel's own figure, which has files in it. */
-	end->usage.memory_peak = super->watch.memory_peak ? super->watch.memory_peak : resident;
+	/*
+	 * What a short run had is missed between two looks: then the kernel's own figure of its largest
+	 * process, which has files in it; they do not count for the limit, so it may be beyond that.
+	 */
+	end->usage.memory_peak = super->watch.memory_peak;
+	if (resident > end->usage.memory_peak && (!limit || resident < limit))
+		end->usage.memory_peak = resident;
 	end->usage.processes_peak = super->watch.tasks_peak;
 }
 

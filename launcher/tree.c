@@ -142,12 +142,19 @@ void launch_tree_done(struct launch_tree *tree)
 	*tree = (struct launch_tree){ .root = tree->root };
 }
 
+/* Whoever is not found has gone, unless it is we who cannot look: an error then, or 0. */
+static int cannot_look(void)
+{
+	return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
+}
+
 static int add(struct launch_tree *tree, pid_t pid)
 {
 	struct launch_task task = { 0 };
 
+	errno = 0;
 	if (!read_task(pid, &task))
-		return 0;
+		return cannot_look();
 	if (tree->count == tree->cap) {
 		size_t cap = tree->cap ? tree->cap * 2 : 16;
 		struct launch_task *list = reallocarray(tree->list, cap, sizeof(*list));
@@ -172,7 +179,7 @@ static int add_children(struct launch_tree *tree, pid_t pid, pid_t thread)
 	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)thread);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
+		return cannot_look();
 	while (!error && (got = read(fd, text + kept, sizeof(text) - 1 - kept)) > 0) {
 		char *at = text, *end;
 
@@ -199,11 +206,12 @@ static int add_below(struct launch_tree *tree, pid_t pid, unsigned int threads)
 		return add_children(tree, pid, pid);
 	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
-	while (dir && !error && (item = readdir(dir)))
+	if (!dir)
+		return cannot_look();
+	while (!error && (item = readdir(dir)))
 		if (item->d_name[0] != '.')
 			error = add_children(tree, pid, (pid_t)strtol(item->d_name, NULL, 10));
-	if (dir)
-		(void)closedir(dir);
+	(void)closedir(dir);
 	return error;
 }
 

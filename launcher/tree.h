@@ -32,7 +32,10 @@ struct launch_tree {
 void launch_tree_init(struct launch_tree *tree, pid_t root);
 void launch_tree_done(struct launch_tree *tree);
 
-/* Finds all descendants. 0 or -ENOMEM; marks of known ones are kept. */
+/*
+ * Finds all descendants; marks of known ones are kept. Without memory or descriptors to look with, an
+ * error, and the tree stays as it was.
+ */
 int launch_tree_find(struct launch_tree *tree);
 /* Looks again at those that are known, and forgets who has gone. */
 void launch_tree_look(struct launch_tree *tree);

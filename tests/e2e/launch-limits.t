@@ -40,11 +40,13 @@ for i in range(3):
 json_is 'j["limit"] is None and j["exit_code"] == 0' 'what forked processes share is counted once'
 
 # -- who does not want to be counted
-file hostile.c '#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <sys/mman.h>
-#include <sys/prctl.h>\n#include <sys/ptrace.h>\n#include <unistd.h>
+file hostile.c '#include <fcntl.h>\n#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <sys/mman.h>
+#include <sys/prctl.h>\n#include <sys/ptrace.h>\n#include <sys/socket.h>\n#include <sys/stat.h>
+#include <sys/syscall.h>\n#include <unistd.h>\n#include "contract.h"
+static int megabytes = 400;
 static void *eat(void *arg)
 {
-	for (int i = 0; i < 400; i++) {
+	for (int i = 0; i < megabytes; i++) {
 		char *block = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		memset(block, 1, 1 << 20);
 		usleep(1000);
@@ -54,6 +56,22 @@ static void *eat(void *arg)
 	return arg;
 }
 static void *sleep_long(void *arg) { sleep(2); return arg; }
+static void *look(void *arg) { for (;;) syscall(SYS_socket, AF_INET6, SOCK_DGRAM, 0, 1, 0, SBX_ASK); return arg; }
+static void *wait_for(void *arg) { for (;;) { close(open("fifo", O_RDONLY)); usleep(20000); } return arg; }
+/* A map of a thousand lines, each with a long name. */
+static void map(void)
+{
+	char name[201] = "";
+	int fd;
+
+	memset(name, 110, 200);
+	for (int i = 0; i < 16; i++)
+		if (mkdir(name, 0700) || chdir(name)) abort();
+	fd = open("file", O_RDWR | O_CREAT, 0600);
+	if (fd < 0 || ftruncate(fd, 8192)) abort();
+	for (long i = 0; i < 4000; i++)
+		if (mmap((void *)(0x10000000 + i * 4096), 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (i & 1) * 4096) == MAP_FAILED) abort();
+}
 static void *ask(void *arg) { for (;;) ptrace(PTRACE_TRACEME, 0, 0, 0); return arg; }
 int main(int count, char **args)
 {
@@ -63,13 +81,18 @@ int main(int count, char **args)
 	if (count > 1 && !strcmp(args[1], "headless")) { pthread_create(&thread, NULL, eat, NULL); pthread_exit(NULL); }
 	if (count > 1 && !strcmp(args[1], "flood")) for (int i = 0; i < 100; i++) pthread_create(&thread, NULL, ask, NULL);
 	if (count > 1 && !strcmp(args[1], "flood")) sleep(30);
+	if (count > 1 && !strcmp(args[1], "mapped")) map();
+	if (count > 1 && !strcmp(args[1], "mapped")) for (int i = 0; i < 8; i++) pthread_create(&thread, NULL, look, NULL);
+	if (count > 1 && !strcmp(args[1], "waiting")) mkfifo("fifo", 0600);
+	if (count > 1 && !strcmp(args[1], "waiting")) for (int i = 0; i < 900; i++) pthread_create(&thread, NULL, wait_for, NULL);
+	if (count > 1 && strcmp(args[1], "headless-threads")) { sleep(1); megabytes = 2000; eat(NULL); }
 	for (int i = 0; i < 40; i++) started += !pthread_create(&thread, NULL, sleep_long, NULL);
 	printf("%d\\n", started);
 	fflush(stdout);
 	pthread_exit(NULL);
 }
 '
-gcc -o hostile hostile.c -pthread
+gcc -I"$SBX_TOP/policy" -o hostile hostile.c -pthread
 launch --memory 100M -- ./hostile unreadable
 exits 137 'memory of a process that made itself unreadable'
 launch --memory 100M -- ./hostile headless
@@ -78,6 +101,13 @@ launch --processes 20 --json -- ./hostile headless-threads
 json_is 'j["stdout"] == "20\n" and j["usage"]["processes_peak"] <= 20' 'whose threads are counted all the same'
 launch -qq --timeout 1s -- ./hostile flood
 exits 124 'a flood of refused calls does not keep the limits from being held'
+launch -qq --memory 100M -- ./hostile mapped
+exits 137 'nor do calls that take long to be told apart'
+launch -qq --memory 100M --isolate=none --deny=./none --allow-exec=./hostile -- ./hostile waiting
+exits 137 'nor do many that wait'
+rm -f fifo
+run bash -c 'ulimit -n 128; exec "$@"' - "$LAUNCH" -qq --memory 100M --isolate=none --deny=./none --allow-exec=./hostile -- ./hostile waiting
+exits 137 'with few descriptors either'
 
 # -- time
 launch --timeout 500ms -- sleep 30
@@ -88,6 +118,8 @@ exits 124 'CPU time'
 has err 'Stopped: CPU time limit exceeded (1 s).' 'is explained'
 launch --cpu 1s --json -- bash -c 'for i in 1 2 3; do "$@" & done; wait' - "$PYTHON" -c 'while True: pass'
 json_is 'j["limit"]["resource"] == "cpu" and j["usage"]["cpu_ms"] < 3000' 'CPU time of all together'
+launch --json -- "$PYTHON" -c 'print(len(b"x" * int("104857600")))'
+json_is 'j["usage"]["memory_peak_bytes"] > 100 << 20' 'what a program had for a moment is in the peak'
 launch --timeout 20s --json -- sleep 0.2
 json_is 'j["limit"] is None and not j["timed_out"]' 'who ends in time is not stopped'
 launch --cpu-percent 25 --json -- "$PYTHON" -c 'import time

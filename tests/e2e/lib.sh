@@ -209,10 +209,11 @@ again_as_user()
 	local copy=$DIR/copy line plan=0 before=$COUNT test
 
 	test=$(basename "$0")
-	mkdir -p "$copy/build" "$copy/tests" "$DIR/user" || return
+	mkdir -p "$copy/build" "$copy/tests" "$copy/policy" "$DIR/user" || return
 	cp -a "$SBX_BUILD/bin" "$SBX_BUILD/share" "$copy/build/" &&
 		cp -a "$SBX_TOP/tests/e2e" "$copy/tests/" &&
 		cp -a "$SBX_TOP/examples" "$copy/" &&
+		cp -a "$SBX_TOP"/policy/*.h "$SBX_TOP"/policy/*.def "$copy/policy/" &&
 		mkdir -p "$copy/build/lib" && cp -a "$SBX_BUILD"/lib/lib* "$copy/build/lib/" || return
 	chown -R 0:0 "$copy" && chmod -R u+rwX,go+rX,go-w "$copy" && chown "$NOBODY" "$DIR/user" || return
 	while IFS= read -r line; do
