@@ -233,6 +233,7 @@ int launch_judge_path(struct launch_judge *judge, enum sbx_op op)
 	judge->request = (struct sbx_request){ .op = op,
 					       .is_dir = S_ISDIR(judge->at.mode),
 					       .missing = is_missing(&judge->at),
+					       .unseen = judge->at.unseen,
 					       .size = judge->at.size,
 					       .path = judge->at.path };
 	return judge_request(judge);
@@ -497,7 +498,8 @@ static int judge_link(const struct call *call)
 
 /*
  * What is executed is read by the kernel itself, for the program: where reading is left to the broker,
- * the kernel refuses what the policy would allow. The rule that has it so is named.
+ * the kernel refuses what the policy would allow. The rule that has it so is named. (Or the one whose
+ * place it was: the kernel's rule is about what was there when the run began.)
  */
 static int judge_exec_held(struct launch_judge *judge)
 {
@@ -509,9 +511,17 @@ static int judge_exec_held(struct launch_judge *judge)
 	for (size_t len = judge->at.len; len && !place; len--)
 		if (!judge->at.path[len] || judge->at.path[len] == '/')
 			place = launch_hold_find(hold, judge->at.path, len);
-	if (!place || place->taker == SBX_NONE)
+	if (!place || (place->taker == SBX_NONE && !(place->classes & HOLD_EXEC)))
 		return 0;
-	sbx_refuse(&judge->verdict, SBX_CODE_EXEC, place->taker);
+	if (place->taker == SBX_NONE) {
+		sbx_refuse(&judge->verdict, SBX_CODE_EXEC, place->rule);
+		judge->verdict.flags |= SBX_VERDICT_REPLACED;
+	} else {
+		sbx_refuse(&judge->verdict, SBX_CODE_EXEC, place->taker);
+		judge->verdict.flags |= SBX_VERDICT_SERVED;
+		if (!launch_hold_can_execute(hold->image, judge->at.path))
+			judge->verdict.flags |= SBX_VERDICT_SERVED_FILE;
+	}
 	return judge->verdict.error;
 }
 

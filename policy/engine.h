@@ -32,8 +32,9 @@ struct sbx_request {
 	enum sbx_op op;
 	bool is_dir; /* what is there, or will be created, is a directory */
 	bool missing; /* nothing is there */
+	bool unseen; /* whether anything is there is not known; only words differ */
 	bool new_repo; /* the repository it belongs to did not exist at start */
-	uint16_t port;
+	uint16_t port; /* of a look-up, what the name is wanted for: 0 where nobody knows */
 	int64_t size; /* of the file; negative when it does not matter */
 	const char *path;
 	const char *to;
@@ -48,13 +49,16 @@ enum {
 	SBX_VERDICT_TARGET = 1 << 3, /* of a rename: the new name decided */
 	SBX_VERDICT_OWN = 1 << 4, /* allowed by [network] own */
 	SBX_VERDICT_BY_PORT = 1 << 5, /* no rule about destinations is held */
+	SBX_VERDICT_SERVED = 1 << 6, /* the kernel cannot read there, and so not execute */
+	SBX_VERDICT_SERVED_FILE = 1 << 7, /* nor would it with a line for the file itself */
+	SBX_VERDICT_REPLACED = 1 << 8, /* what the rule was about is not there any more */
 };
 
 struct sbx_verdict {
 	bool allowed;
 	uint8_t code;
 	uint8_t rights; /* all that the path has */
-	uint8_t flags;
+	uint16_t flags;
 	int error; /* the errno of a refusal, else 0 */
 	uint32_t rule; /* that decided; SBX_NONE when none spoke */
 	uint32_t section; /* the [path] section in force, or SBX_NONE */
@@ -127,8 +131,13 @@ struct sbx_addr sbx_addr_canonical(const struct sbx_addr *addr, enum sbx_op op);
 size_t sbx_netkey_name(char out[SBX_NETKEY_MAX], char kind, const char *name);
 size_t sbx_netkey_addr(char out[SBX_NETKEY_MAX], const struct sbx_addr *addr, unsigned int bits);
 
-/* A look-up has no port; the one that nearly all names are looked up for stands in. */
+/* Where nobody knows what a name is looked up for, the port of nearly all of them stands in. */
 #define SBX_LOOKUP_PORT 443
+
+static inline uint16_t sbx_lookup_port(const struct sbx_request *request)
+{
+	return request->port ? request->port : SBX_LOOKUP_PORT;
+}
 
 enum sbx_network {
 	SBX_NETWORK_NONE,

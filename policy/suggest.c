@@ -225,6 +225,12 @@ void sbx_suggest(const struct sbx_report *report, struct sbx_suggestion *suggest
 		suggestion->key = SBX_KEY_path_max_file_bytes;
 		suggestion->kind = SBX_SUGGEST_SECTION;
 		break;
+	case SBX_CODE_EXEC:
+		if (report->verdict->flags & SBX_VERDICT_SERVED_FILE)
+			suggest_change(report, suggestion);
+		else if (!(report->verdict->flags & SBX_VERDICT_REPLACED))
+			suggest_path(report, suggestion);
+		break;
 	default:
 		/* Where ports alone are held, nothing less than all of the network can be opened. */
 		if (report->verdict->flags & SBX_VERDICT_BY_PORT)
@@ -282,7 +288,7 @@ static void put_path_item(const struct sbx_report *report, const struct sbx_sugg
 	else
 		put_item("", path, len, out);
 	/* What is not there may be read or executed once it is. */
-	if (request->missing && len == strlen(path) &&
+	if ((request->unseen || (request->missing && len == strlen(path))) &&
 	    (suggestion->key == SBX_KEY_paths_read || suggestion->key == SBX_KEY_paths_exec))
 		sbx_out_str(out, " ?");
 }

@@ -454,6 +454,17 @@ static void put_addresses(const struct sbx_report *report, struct sbx_out *out)
 				 : "loopback on port 0 or from 1024 up");
 }
 
+static void put_executable(const struct sbx_report *report, struct sbx_out *out)
+{
+	if (report->verdict->flags & SBX_VERDICT_REPLACED)
+		sbx_out_str(out, "It was put there during this run; the next one can execute it.");
+	else if (report->verdict->flags & SBX_VERDICT_SERVED)
+		sbx_out_str(out, "Nothing can be executed where sbx has to open the files itself, "
+				 "because of the rule below.");
+	else
+		put_paths(report, "Executable paths: ", out);
+}
+
 /* The second line: what is allowed instead. */
 static void put_instead(const struct sbx_report *report, struct sbx_out *out)
 {
@@ -466,7 +477,7 @@ static void put_instead(const struct sbx_report *report, struct sbx_out *out)
 			  out);
 		break;
 	case SBX_CODE_EXEC:
-		put_paths(report, "Executable paths: ", out);
+		put_executable(report, out);
 		break;
 	case SBX_CODE_PROTECTED:
 		sbx_out_str(out,

@@ -212,6 +212,23 @@ if unshare -m true 2>/dev/null || unshare -Urm true 2>/dev/null; then
 	launch -v -p policy.ini -- true
 	has err 'entries looked at for patterns' '-v says what patterns cost'
 
+	# Nobody looks behind a mask: the line must be good for either.
+	refuses 'read = ./ws/hole/none ?' 'a line for what may be missing there says so' cat hole/none
+	refuses 'read = ./ws/hole/deep/key ?' 'also for what is there' cat hole/deep/key
+	sed 's,^deny,read = ./ws/hole/none ?\, ./ws/hole/deep/key ?\n&,' policy.ini >followed.ini
+	run "$LAUNCH" -q -p followed.ini -- cat hole/deep/key
+	has out SECRET 'and who follows it is not told of an error'
+	rm followed.ini
+
+	file log.ini '[sandbox]\ninclude = bash\nworkspace = ./ws\n[paths]\ndeny = ./ws/run.log\n[errors]\nlog = ./ws/run.log\n'
+	for again in 'first time' 'second time'; do
+		launch -q -p log.ini -- cat run.log
+		[ "$STATUS" -ne 0 ] && [ ! -s "$DIR/out" ] && [ -s ws/run.log ]
+		result $? "what is denied and made by us cannot be read: $again"
+		has err "Cannot read 'run.log'" 'which is said'
+	done
+	rm ws/run.log
+
 	# Descriptors and folders from before the masks lead past them: then there are none.
 	run "$LAUNCH" -q -p policy.ini --keep-fd=7 -- "$PYTHON" -c 'import os
 for name in ("token", "hole/key"):

@@ -294,6 +294,15 @@ static void check_reports(void)
 	   "sbx:   By: no rule matches; policy.ini decides. Tried by cat[4123] with openat.\n" PATHS
 	   "read = /etc/passwd\n",
 	   "who tried is told when somebody did");
+	request = (struct sbx_request){
+		.op = SBX_OP_READ, .unseen = true, .size = -1, .path = tree_path("portfolio/.git/x")
+	};
+	like(tell(policy, &request, (struct sbx_report){ .given = "x", .cwd = tree_root }),
+	     ": read = \\./portfolio/\\.git/x \\?\n$",
+	     "a line for what nobody could see does not need it to be there");
+	request.op = SBX_OP_WRITE;
+	like(tell(policy, &request, (struct sbx_report){ .given = "x", .cwd = tree_root }),
+	     ": write = \\./portfolio/\\.git/x\n$", "to write, it need not be anyway");
 	request = (struct sbx_request){ .op = SBX_OP_RENAME,
 					.size = -1,
 					.path = tree_path("out/f"),
