@@ -12,6 +12,13 @@
 
 #define LONGEST_ITEM 150 /* what a line of a policy file can surely hold beside its key */
 
+/* What the verdict is about: of a rename, one of the two names. */
+static const char *path_of(const struct sbx_report *report)
+{
+	return report->verdict->flags & SBX_VERDICT_TARGET ? report->request->to
+							   : report->request->path;
+}
+
 static size_t parent_len(const char *path, size_t len)
 {
 	while (len > 1 && path[len - 1] == '/')
@@ -145,8 +152,7 @@ static bool suggest_line(const struct sbx_report *report, const char *path, size
 static void suggest_path(const struct sbx_report *report, struct sbx_suggestion *suggestion)
 {
 	const struct sbx_request *request = report->request;
-	const char *path =
-		report->verdict->flags & SBX_VERDICT_TARGET ? request->to : request->path;
+	const char *path = path_of(report);
 	size_t len = path ? strlen(path) : 0;
 	bool creates = request->op == SBX_OP_CREATE || request->op == SBX_OP_BIND;
 
@@ -202,7 +208,7 @@ static const char *suffix_of(const char *path)
 
 	for (; *path; path++)
 		dot = *path == '.' ? path : *path == '/' ? NULL : dot;
-	return dot && dot[1] && can_be_written(dot, strlen(dot)) ? dot : NULL;
+	return dot && dot[1] && !looks_wild(dot) && can_be_written(dot, strlen(dot)) ? dot : NULL;
 }
 
 void sbx_suggest(const struct sbx_report *report, struct sbx_suggestion *suggestion)
@@ -218,8 +224,8 @@ void sbx_suggest(const struct sbx_report *report, struct sbx_suggestion *suggest
 		break;
 	case SBX_CODE_SUFFIX:
 		suggestion->key = SBX_KEY_path_suffixes;
-		if (suffix_of(report->request->path))
-			suggestion->kind = SBX_SUGGEST_SECTION;
+		suggestion->kind =
+			suffix_of(path_of(report)) ? SBX_SUGGEST_SECTION : SBX_SUGGEST_REMOVE;
 		break;
 	case SBX_CODE_SIZE:
 		suggestion->key = SBX_KEY_path_max_file_bytes;
@@ -276,8 +282,7 @@ static void put_path_item(const struct sbx_report *report, const struct sbx_sugg
 {
 	const struct sbx_image *image = report->image;
 	const struct sbx_request *request = report->request;
-	const char *path =
-		report->verdict->flags & SBX_VERDICT_TARGET ? request->to : request->path;
+	const char *path = path_of(report);
 	const char *dir = policy_dir(image);
 	size_t skip = strlen(dir), len = suggestion->path_len;
 
@@ -312,7 +317,7 @@ static void put_destination(const struct sbx_request *request, struct sbx_out *o
 static void put_section_value(const struct sbx_report *report, enum sbx_key key,
 			      struct sbx_out *out)
 {
-	const char *suffix = suffix_of(report->request->path);
+	const char *suffix = suffix_of(path_of(report));
 
 	if (key == SBX_KEY_path_max_file_bytes)
 		sbx_out_number(out, (uint64_t)report->request->size);
@@ -362,19 +367,27 @@ static bool is_builtin(const struct sbx_image *image)
 	       sbx_files(image)[image->main_file].role == SBX_FILE_BUILTIN;
 }
 
+/* A section stands in one file alone, whichever includes it. */
+static void put_section(const struct sbx_image *image, uint32_t index, struct sbx_out *out)
+{
+	const struct sbx_section *section = &sbx_sections(image)[index];
+	const struct sbx_file *file = &sbx_files(image)[sbx_rules(image)[section->rule].file];
+
+	sbx_out_str(out, "[path ");
+	sbx_out_shortened(out, sbx_str(image, section->name), 40, SBX_ESCAPE_PLAIN);
+	sbx_out_str(out, "] in ");
+	sbx_out_shortened(out, sbx_str(image, file->name), 100, SBX_ESCAPE_PLAIN);
+}
+
 static void put_where(const struct sbx_report *report, enum sbx_key key, struct sbx_out *out)
 {
 	const struct sbx_image *image = report->image;
 
 	if (key == SBX_KEY_path_suffixes || key == SBX_KEY_path_max_file_bytes) {
-		sbx_out_str(out, "[path ");
-		sbx_out_shortened(
-			out, sbx_str(image, sbx_sections(image)[report->verdict->section].name), 40,
-			SBX_ESCAPE_PLAIN);
-		sbx_out_str(out, "]");
-	} else {
-		sbx_out_str(out, key >= SBX_KEY_network_mode ? "[network]" : "[paths]");
+		put_section(image, report->verdict->section, out);
+		return;
 	}
+	sbx_out_str(out, key >= SBX_KEY_network_mode ? "[network]" : "[paths]");
 	if (is_builtin(image)) {
 		sbx_out_str(out, " of a policy of their own");
 		return;
@@ -383,15 +396,27 @@ static void put_where(const struct sbx_report *report, enum sbx_key key, struct 
 	sbx_out_shortened(out, main_file(image), 100, SBX_ESCAPE_PLAIN);
 }
 
+/* The line to add is for the main file, whichever has the mode. */
+static void put_mode(const struct sbx_image *image, struct sbx_out *out)
+{
+	const struct sbx_setting *mode = sbx_setting(image, SBX_KEY_network_mode);
+
+	sbx_out_str(out, "To allow it, the user can remove ");
+	if (mode->file == image->main_file) {
+		sbx_out_str(out, "line ");
+		sbx_out_number(out, mode->line);
+		sbx_out_str(out, " (mode = none)");
+	} else {
+		sbx_words_mode_none(image, out);
+	}
+	sbx_out_str(out, " and add to ");
+}
+
 static void put_line(const struct sbx_report *report, const struct sbx_suggestion *suggestion,
 		     struct sbx_out *out)
 {
-	const struct sbx_setting *mode = sbx_setting(report->image, SBX_KEY_network_mode);
-
 	if (suggestion->kind == SBX_SUGGEST_MODE) {
-		sbx_out_str(out, "To allow it, the user can remove line ");
-		sbx_out_number(out, mode->line);
-		sbx_out_str(out, " (mode = none) and add to ");
+		put_mode(report->image, out);
 	} else if (suggestion->key == SBX_KEY_path_max_file_bytes) {
 		sbx_out_str(out, "To allow it, the user can change in ");
 	} else {
@@ -417,6 +442,10 @@ void sbx_suggest_text(const struct sbx_report *report, const struct sbx_suggesti
 	case SBX_SUGGEST_CHANGE:
 		sbx_out_str(out, "To allow it, the user can change or remove ");
 		sbx_words_rule(image, suggestion->rule, out);
+		break;
+	case SBX_SUGGEST_REMOVE:
+		sbx_out_str(out, "To allow it, the user can remove `suffixes` from ");
+		put_where(report, suggestion->key, out);
 		break;
 	case SBX_SUGGEST_TMP:
 		sbx_out_str(out, "Use $TMPDIR ");

@@ -84,6 +84,20 @@ void sbx_words_rule(const struct sbx_image *image, uint32_t index, struct sbx_ou
 	}
 }
 
+/* The command line has no lines. */
+void sbx_words_mode_none(const struct sbx_image *image, struct sbx_out *out)
+{
+	const struct sbx_setting *mode = sbx_setting(image, SBX_KEY_network_mode);
+
+	sbx_out_shortened(out, sbx_str(image, sbx_files(image)[mode->file].name), RULE_SHOWN / 2,
+			  SBX_ESCAPE_PLAIN);
+	if (mode->line) {
+		sbx_out_str(out, ":");
+		sbx_out_number(out, mode->line);
+	}
+	sbx_out_str(out, " mode = none");
+}
+
 static void put_json_name(struct sbx_out *out, const char *name)
 {
 	sbx_out_str(out, ",\"");
@@ -559,11 +573,7 @@ static void put_decider(const struct sbx_report *report, struct sbx_out *out)
 	if (verdict->rule != SBX_NONE) {
 		sbx_words_rule(image, verdict->rule, out);
 	} else if (verdict->code == SBX_CODE_NETWORK_OFF && mode->file != SBX_NONE) {
-		sbx_out_shortened(out, sbx_str(image, sbx_files(image)[mode->file].name),
-				  RULE_SHOWN / 2, SBX_ESCAPE_PLAIN);
-		sbx_out_str(out, ":");
-		sbx_out_number(out, mode->line);
-		sbx_out_str(out, " mode = none");
+		sbx_words_mode_none(image, out);
 	} else {
 		sbx_out_str(out, verdict->flags & SBX_VERDICT_PARENT ? "" : "no rule matches; ");
 		put_main_file(image, out);

@@ -33,6 +33,8 @@ void sbx_words_json(const struct sbx_report *report, struct sbx_out *out);
 void sbx_words_rule_json(const struct sbx_image *image, uint32_t index, struct sbx_out *out);
 /* "policy.ini:12 deny = ./x" */
 void sbx_words_rule(const struct sbx_image *image, uint32_t index, struct sbx_out *out);
+/* "policy.ini:4 mode = none", where that is written. */
+void sbx_words_mode_none(const struct sbx_image *image, struct sbx_out *out);
 /* A root as its reader would write it: relative where the program works in the policy's folder. */
 const char *sbx_words_root(const struct sbx_image *image, const struct sbx_rule *rule,
 			   const char *cwd);
@@ -54,6 +56,7 @@ enum sbx_suggest_kind {
 	SBX_SUGGEST_CHANGE, /* the rule that decided would have to change */
 	SBX_SUGGEST_MODE, /* a written network mode stands in the way of the line */
 	SBX_SUGGEST_SECTION, /* add KEY = VALUE to the [path] section */
+	SBX_SUGGEST_REMOVE, /* no suffix would fit: only a section without any allows it */
 	SBX_SUGGEST_TMP, /* use private tmp */
 	SBX_SUGGEST_CREDENTIAL, /* better not */
 	SBX_SUGGEST_SOCKET, /* likewise; what it is has been said */

@@ -138,6 +138,12 @@ static const struct {
 			      "sbx:   reports live here, and nothing else\n"
 			      "sbx:   By: policy.ini:13 suffixes in [path docs]\n" ADD
 			      "[path docs] in policy.ini: suffixes = .sh\n" },
+	{ "create docs/README",
+	  "sbx: Cannot access 'docs/README' (@/docs/README): suffix not allowed.\n"
+	  "sbx:   Allowed suffixes: .md, .pdf\n"
+	  "sbx:   reports live here, and nothing else\n"
+	  "sbx:   By: policy.ini:13 suffixes in [path docs]\n"
+	  "sbx:   To allow it, the user can remove `suffixes` from [path docs] in policy.ini\n" },
 	{ "read docs/big.md",
 	  "sbx: Cannot read 'docs/big.md' (@/docs/big.md): file too large (11 bytes).\n"
 	  "sbx:   Maximum allowed: 10 bytes\n"
@@ -320,6 +326,115 @@ static void check_reports(void)
 		  (struct sbx_report){ .given = "out/f", .given_to = "/etc/f", .cwd = tree_root }),
 	     "^sbx: Cannot rename '/etc/f': path is outside the sandbox\\.\n",
 	     "a rename that fails for its new name is about that");
+	sbx_free(policy);
+}
+
+/* Of a name that a program looks up: what for, if that is known. */
+static void check_looked_up(void)
+{
+	static const struct {
+		uint16_t port;
+		const char *line, *name;
+	} cases[] = {
+		{ 80, "connect = other\\.example:80\n$",
+		  "the line is for the port that is wanted" },
+		{ 65535, "connect = other\\.example:65535\n$", "whichever that is" },
+		{ 0, "connect = other\\.example:443\n$", "or for 443 where nobody knows" },
+		{ 25, "No policy line can allow it\\.\n$", "a port that is denied has none" },
+	};
+	struct sbx_policy *policy = load_text(POLICY);
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct sbx_request request = { .op = SBX_OP_LOOKUP,
+						     .port = cases[i].port,
+						     .size = -1,
+						     .host = "other.example" };
+
+		like(tell(policy, &request,
+			  (struct sbx_report){ .given = "other.example", .cwd = tree_root }),
+		     cases[i].line, "of a name, %s", cases[i].name);
+	}
+	sbx_free(policy);
+}
+
+static void check_moved_suffixes(void)
+{
+	struct sbx_policy *policy =
+		load_text(ALONE "[path docs]\nroot = ./docs\nmode = rw\nsuffixes = .md\n");
+	struct sbx_request request = { .op = SBX_OP_RENAME,
+				       .size = -1,
+				       .path = tree_path("docs/a.md"),
+				       .to = tree_path("docs/a.txt") };
+	const struct sbx_report report = { .given = "a", .given_to = "b", .cwd = tree_root };
+
+	like(tell(policy, &request, report), ": suffixes = \\.txt\n$",
+	     "to be renamed to another suffix, a file needs the new one");
+	request.to = tree_path("docs/a");
+	like(tell(policy, &request, report), " can remove `suffixes` from \\[path docs\\]",
+	     "and to lose it, a section without any");
+	request.path = tree_path("docs/a.txt");
+	request.to = tree_path("docs/a.md");
+	like(tell(policy, &request, report), ": suffixes = \\.txt\n$",
+	     "one whose old suffix is not allowed needs that");
+	sbx_free(policy);
+	policy = load_text(ALONE "[path docs]\nroot = ./docs\nmode = rw\nsuffixes = .md\n");
+	like(explain(policy, "create docs/a.x*"), " can remove `suffixes` from ",
+	     "what a policy would not take for a suffix is not suggested");
+	like(explain(policy, "create docs/a.x,y"), ": suffixes = \"\\.x,y\"\n$",
+	     "what it takes in quotes is");
+	sbx_free(policy);
+}
+
+static void check_included_mode(void)
+{
+	static const char *const files[] = { "policy.ini" };
+	const struct sbx_assign none = { .section = "network", .key = "mode", .value = "none" };
+	const struct sbx_load load = { .files = files,
+				       .file_count = 1,
+				       .options = &none,
+				       .option_count = 1,
+				       .cwd = tree_root,
+				       .tmp = "/run/sbx-private",
+				       .profiles = load_profiles };
+	struct sbx_policy *policy;
+	struct sbx_errors errors;
+
+	tree_file("part.ini", "[network]\nmode = none\n", 0644);
+	policy = load_text("[sandbox]\ninclude = none, ./part.ini\ntmp = shared\n");
+	like(explain(policy, "connect example.com:443"),
+	     "By: \\./part\\.ini:2 mode = none\n.* can remove \\./part\\.ini:2 mode = none and add "
+	     "to \\[network\\] in policy\\.ini: connect = example\\.com:443\n$",
+	     "a mode is removed from the file that has it");
+	sbx_free(policy);
+	(void)tree_file("policy.ini", ALONE, 0600);
+	if (sbx_load(&load, &policy, &errors) < 0)
+		BAIL_OUT("%s", errors.list[0].text);
+	like(explain(policy, "connect example.com:443"),
+	     "By: command line mode = none\n.* can remove command line mode = none and add to ",
+	     "the command line has it, but not in a line");
+	sbx_free(policy);
+}
+
+static void check_included_sections(void)
+{
+	struct sbx_policy *policy;
+
+	tree_file("part.ini",
+		  "[path docs]\nroot = ./docs\nmode = rw\nsuffixes = .md\n"
+		  "max_file_bytes = 10\n",
+		  0644);
+	policy = load_text("[sandbox]\ninclude = none, ./part.ini\ntmp = shared\n");
+	like(explain(policy, "create docs/x.sh"),
+	     " add to \\[path docs\\] in \\./part\\.ini: suffixes = \\.sh\n$",
+	     "a suffix is added in the file that has the section");
+	like(explain(policy, "create docs/x"),
+	     " remove `suffixes` from \\[path docs\\] in \\./part\\.ini\n$",
+	     "suffixes are removed there");
+	like(explain(policy, "read docs/big.md"),
+	     " change in \\[path docs\\] in \\./part\\.ini: max_file_bytes = 11\n$",
+	     "a size is changed there");
+	like(explain(policy, "read /etc/passwd"), " in policy\\.ini: read = /etc/passwd\n$",
+	     "other lines are for the policy that includes it");
 	sbx_free(policy);
 }
 
@@ -934,6 +1049,9 @@ static bool follow(const char *policy, const struct sbx_report *report,
 {
 	const struct sbx_image *image = report->image;
 	bool network = !strncmp(line, "connect", 7) || !strncmp(line, "bind", 4);
+	const char *drops = !strncmp(line, "max", 3)		     ? "max_file_bytes"
+			    : suggestion->kind == SBX_SUGGEST_REMOVE ? "suffixes"
+								     : NULL;
 	char header[64];
 	const char *at, *end;
 
@@ -948,14 +1066,14 @@ static bool follow(const char *policy, const struct sbx_report *report,
 		    at + strlen("mode = none\n"), line);
 		return true;
 	}
-	if (suggestion->kind != SBX_SUGGEST_SECTION)
+	if (suggestion->kind != SBX_SUGGEST_SECTION && suggestion->kind != SBX_SUGGEST_REMOVE)
 		return false;
 	snprintf(header, sizeof(header), "[path %s]\n",
 		 sbx_str(image, sbx_sections(image)[report->verdict->section].name));
 	at = strstr(policy, header) + strlen(header);
 	put(out, "%.*s%s\n", (int)(at - policy), policy, line);
-	if (!strncmp(line, "max", 3)) {
-		end = strstr(at, "max_file_bytes");
+	if (drops) {
+		end = strstr(at, drops);
 		put(out, "%.*s", (int)(end - at), at);
 		at = strchr(end, '\n') + 1;
 	}
@@ -1122,6 +1240,10 @@ int main(void)
 	check_texts();
 	check_network_off();
 	check_reports();
+	check_looked_up();
+	check_moved_suffixes();
+	check_included_mode();
+	check_included_sections();
 	check_private_address();
 	check_lists();
 	check_roots();
