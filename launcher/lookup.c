@@ -99,6 +99,12 @@ static bool take(struct launch_judge *judge, const struct seccomp_data *data, pi
 	return true;
 }
 
+/* That the name was wanted for: only words follow from it. */
+static uint16_t port_of(const struct seccomp_data *data)
+{
+	return data->args[4] <= UINT16_MAX ? (uint16_t)data->args[4] : 0;
+}
+
 bool launch_lookup_judge(struct launch_judge *judge, struct launch_lookups *lookups,
 			 const struct seccomp_data *data, pid_t thread)
 {
@@ -110,8 +116,9 @@ bool launch_lookup_judge(struct launch_judge *judge, struct launch_lookups *look
 	}
 	end(lookups, judge->host);
 	judge->thread = thread;
-	judge->request =
-		(struct sbx_request){ .op = SBX_OP_LOOKUP, .size = -1, .host = judge->host };
+	judge->request = (struct sbx_request){
+		.op = SBX_OP_LOOKUP, .port = port_of(data), .size = -1, .host = judge->host
+	};
 	sbx_eval(judge->image, &judge->request, &judge->verdict);
 	if (judge->verdict.allowed || launch_lookup_is_known(judge->host))
 		return false;

@@ -41,10 +41,11 @@
 #endif
 
 /*
- * A name that could not be looked up is told by connect(-1, told, size, by, 0, SBX_ASK), which fails
- * with EBADF whoever is asked: nobody but a supervisor would look at the address. So is a name that
- * is about to be looked up (SBX_TOLD_BEGINS in 'by'): who answers look-ups then leaves the words to
- * who knows the program, and which name it asked for.
+ * A name that could not be looked up is told by connect(-1, told, size, by, port, SBX_ASK), which
+ * fails with EBADF whoever is asked: nobody but a supervisor would look at the address. The port is the
+ * one that the name was wanted for, or 0; it changes words, and no verdict. So is a name that is
+ * about to be looked up (SBX_TOLD_BEGINS in 'by'): who answers look-ups then leaves the words to who
+ * knows the program, and which name it asked for.
  */
 #define SBX_TOLD_FAMILY 0xfb58 /* no kernel's */
 #define SBX_TOLD_NAME 254 /* a name of a host, without its NUL, fits */

@@ -313,7 +313,7 @@ static void eval_lookup(struct ask *ask, const struct sbx_request *request,
 		rule = match_open(ask, request, "*", 1, &deny);
 	/* The line that would be suggested is for this port. */
 	if (extra)
-		keep_first(&deny, find_deny(ask->image, NULL, request, SBX_LOOKUP_PORT));
+		keep_first(&deny, find_deny(ask->image, NULL, request, sbx_lookup_port(request)));
 	/* Loopback names come from files, and lead nowhere that connect does not guard. */
 	if (rule != SBX_NONE || (extra && deny == SBX_NONE) || !strcmp(host, "localhost"))
 		allow(verdict, rule);

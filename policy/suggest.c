@@ -311,7 +311,8 @@ static void put_destination(const struct sbx_request *request, struct sbx_out *o
 		sbx_out_str(out, request->addr.family == 6 ? "]" : "");
 	}
 	sbx_out_str(out, ":");
-	sbx_out_number(out, request->op == SBX_OP_LOOKUP ? SBX_LOOKUP_PORT : request->port);
+	sbx_out_number(out,
+		       request->op == SBX_OP_LOOKUP ? sbx_lookup_port(request) : request->port);
 }
 
 static void put_section_value(const struct sbx_report *report, enum sbx_key key,

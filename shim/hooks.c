@@ -166,15 +166,16 @@ static void begin_lookups(struct shim_gaicb *const *list, int count)
 			shim_lookup_begins(list[i]->name, SBX_TOLD_getaddrinfo_a);
 }
 
-/* What getaddrinfo_a() came to, whenever the program asks. */
+/*
+ * What getaddrinfo_a() came to, whenever the program asks. Of what it asked for it may have kept no more
+ * than the name.
+ */
 static int end_lookup(int (*real)(struct shim_gaicb *request), struct shim_gaicb *request)
 {
-	int result = real ? real(request) : EAI_SYSTEM;
-
-	if (real && shim_lookup_is_refusal(result) &&
-	    !(request->hints && request->hints->ai_flags & AI_NUMERICHOST))
-		shim_lookup_failed(request->name, SBX_TOLD_getaddrinfo_a);
-	return result;
+	if (!real)
+		return EAI_SYSTEM;
+	return shim_lookup_ended(real(request), request->name, NULL, request->hints,
+				 SBX_TOLD_getaddrinfo_a);
 }
 
 static bool is_ours(long number)

@@ -13,9 +13,6 @@
 struct addrinfo;
 struct hostent;
 
-/* Whether a sandbox could have given this result of getaddrinfo(). */
-bool shim_lookup_is_refusal(int result);
-
 /* Before a look-up, which whoever answers it shall not explain. */
 void shim_lookup_begins(const char *name, enum sbx_told_by by);
 /* After 'name' was not found. errno and what libc has to say about it stay as they are. */
@@ -23,9 +20,10 @@ void shim_lookup_failed(const char *name, enum sbx_told_by by);
 
 /*
  * The same, for results as functions have them, and return them in turn; 'found' is where libc has put
- * what it found, if anything.
+ * what it found, if anything. With a service that says which port it is for, that is told, too.
  */
-int shim_lookup_ended(int result, const char *name, const struct addrinfo *hints);
+int shim_lookup_ended(int result, const char *name, const char *service,
+		      const struct addrinfo *hints, enum sbx_told_by by);
 int shim_lookup_found(int result, const char *name, struct hostent *const *found,
 		      enum sbx_told_by by);
 

@@ -35,12 +35,12 @@ sys.exit(len(events) != 1 or any((events[0][k] or "-").replace(" ", "") != v for
 }
 
 mkdir bin
-source=$SBX_TOP/tests/e2e/network/lookup.c
-cc -O1 -o bin/ask "$source" && cc -O1 -static -o bin/ask-static "$source" 2>/dev/null &&
-	cc -O1 -static-pie -o bin/ask-static-pie "$source" 2>/dev/null || exit
+source=(-O1 -I"$SBX_TOP/policy" "$SBX_TOP/tests/e2e/network/lookup.c")
+cc -o bin/ask "${source[@]}" && cc -static -o bin/ask-static "${source[@]}" 2>/dev/null &&
+	cc -static-pie -o bin/ask-static-pie "${source[@]}" 2>/dev/null || exit
 programs='ask'
 if command -v musl-gcc >/dev/null && [ -e /lib/ld-musl-x86_64.so.1 ] &&
-	musl-gcc -O1 -o bin/ask-musl "$source"; then
+	musl-gcc -o bin/ask-musl "${source[@]}"; then
 	programs='ask ask-musl'
 fi
 file policy.ini '[sandbox]
@@ -186,6 +186,46 @@ has err 'add to [network] in policy.ini: connect = example.com:443' 'and what wo
 looked_up "Cannot look up 'example.com': host not allowed. This is the sandbox, not a DNS failure." \
 	getaddrinfo 'a name that no rule allows' -p filtered.ini -- bin/ask getaddrinfo example.com
 has err 'Allowed hosts: none' 'with those that are allowed'
+
+# What is suggested must help: it is for the port that the program is about to connect to.
+add='To allow it, the user can add to [network]'
+suggests() # PORT NAME COMMAND...
+{
+	local port=$1 name=$2
+
+	shift 2
+	launch -q -p policy.ini -- "$@"
+	grep -Fqx "sbx:   $add in policy.ini: connect = example.com:$port" "$DIR/err"
+	result $? "$name is told of port $port"
+	[ "$(grep -c '^sbx: Cannot' "$DIR/err")" -eq 1 ]
+	result $? 'once'
+}
+for program in $programs; do
+	suggests 80 "a look-up for '80' by $program" "bin/$program" getaddrinfo:80 example.com
+	suggests 80 "and for 'http'" "bin/$program" getaddrinfo:http example.com
+	suggests 443 "and for 'https'" "bin/$program" getaddrinfo:https example.com
+	suggests 65535 'and for the last port' "bin/$program" getaddrinfo:65535 example.com
+	suggests 443 'and for nothing in particular' "bin/$program" getaddrinfo example.com
+	suggests 443 'and for port 0, which is any' "bin/$program" getaddrinfo:0 example.com
+done
+suggests 443 'a look-up for an empty service' bin/ask getaddrinfo: example.com
+suggests 443 'one whose service is gone by the time of its end' bin/ask getaddrinfo_a-gone example.com
+suggests 443 'one for more than any port' bin/ask getaddrinfo:65616 example.com
+suggests 443 'who forges such a port' bin/ask forge-port example.com
+suggests 80 "python's create_connection" "$PYTHON" -Ic 'import socket
+try: socket.create_connection(("example.com", 80))
+except OSError: pass'
+if command -v curl >/dev/null; then
+	suggests 80 'curl http://' curl -qs http://example.com/
+	suggests 443 'curl https://' curl -qs https://example.com/
+	suggests 8080 'curl with a port' curl -qs http://example.com:8080/
+fi
+printf '[sandbox]\nworkspace = .\n[network]\nconnect = 10.0.0.1:22\ndeny = *:80\n' >no-http.ini
+launch -q -p no-http.ini -- bin/ask getaddrinfo:80 example.com
+has err "$never" 'where a rule denies the port, no line for it is suggested'
+launch -q -p no-http.ini -- bin/ask getaddrinfo:81 example.com
+has err 'connect = example.com:81' 'but for its neighbour'
+
 launch -q --log log.json -p filtered.ini -- bin/ask getaddrinfo example.com
 logged 'op=lookup code=name dest=example.com syscall=getaddrinfo layer=shim suggest=connect=example.com:443' \
 	'the log has all of it'

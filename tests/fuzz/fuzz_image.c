@@ -152,6 +152,8 @@ static void set_destination(struct question *question)
 	if (request->op == SBX_OP_LOOKUP) {
 		if (!sbx_host_normalize(question->text, strlen(question->text), question->host))
 			request->host = question->host;
+		/* Now and then it is known what for. */
+		request->port = request->is_dir ? 25 : 0;
 		return;
 	}
 	if (sbx_peer_parse(question->text, &peer))

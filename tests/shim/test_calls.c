@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -191,6 +192,8 @@ static void test_bad_pointers(void)
 	FAULTS(execve("/bin/true", (char **)null, (char *[]){ bad, NULL }));
 	FAULTS(connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)bad, 16));
 #undef FAULTS
+	ok(getaddrinfo(NULL, NULL, (struct addrinfo *)bad, (struct addrinfo **)null) == EAI_NONAME,
+	   "a look-up of nothing: nothing else is looked at");
 }
 
 static void test_each_error(void)

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Looks up a name, or opens a socket, by the way that the first argument names, and prints what came of
- * it: "found", "not found", or an errno.
+ * it: "found", "not found", or an errno. What follows a ':' in the way is the service.
  */
 #define _GNU_SOURCE
+#include "contract.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <resolv.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <syslog.h>
 #include <unistd.h>
 
-static int by_getaddrinfo(const char *name, int flags)
+static int by_getaddrinfo(const char *name, const char *service, int flags)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags }, *found = NULL;
 	int result;
 
 	errno = EDOM;
-	result = getaddrinfo(name, "443", &hints, &found);
+	result = getaddrinfo(name, service, &hints, &found);
 	if (!result)
 		freeaddrinfo(found);
 	return result ? -1 : 0;
@@ -43,6 +47,19 @@ static int by_host_r(const char *name, int family)
 }
 
 #ifdef __GLIBC__
+static int by_gone_service(const char *name)
+{
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct gaicb request = { .ar_name = name, .ar_service = page }, *list[] = { &request };
+
+	if (page == MAP_FAILED)
+		return -1;
+	memcpy(page, "80", 3);
+	(void)getaddrinfo_a(GAI_WAIT, list, 1, NULL);
+	munmap(page, 4096);
+	return gai_error(&request) ? -1 : 0;
+}
+
 static int by_getaddrinfo_a(const char *name, int mode)
 {
 	struct gaicb request = { .ar_name = name }, *list[] = { &request };
@@ -60,9 +77,11 @@ static int look_up(const char *how, const char *name)
 	unsigned char answer[512];
 
 	if (!strcmp(how, "getaddrinfo"))
-		return by_getaddrinfo(name, 0);
+		return by_getaddrinfo(name, NULL, 0);
+	if (!strncmp(how, "getaddrinfo:", 12))
+		return by_getaddrinfo(name, how + 12, 0);
 	if (!strcmp(how, "numeric"))
-		return by_getaddrinfo(name, AI_NUMERICHOST);
+		return by_getaddrinfo(name, NULL, AI_NUMERICHOST);
 	if (!strcmp(how, "gethostbyname"))
 		return gethostbyname(name) ? 0 : -1;
 	if (!strcmp(how, "gethostbyname2"))
@@ -78,6 +97,8 @@ static int look_up(const char *how, const char *name)
 #ifdef __GLIBC__
 	if (!strcmp(how, "getaddrinfo_a"))
 		return by_getaddrinfo_a(name, GAI_WAIT);
+	if (!strcmp(how, "getaddrinfo_a-gone"))
+		return by_gone_service(name);
 	if (!strcmp(how, "getaddrinfo_a-later"))
 		return by_getaddrinfo_a(name, GAI_NOWAIT);
 #endif
@@ -126,13 +147,11 @@ static int connect_to(const char *path)
 }
 
 #ifdef __x86_64__
-#define ASK 0xa7e14c3920d85b6f /* contract.h has it, and that it is no secret */
-
-static long tell(const void *memory, unsigned long size, unsigned long by)
+static long tell(const void *memory, unsigned long size, unsigned long by, unsigned long port)
 {
 	register unsigned long r10 __asm__("r10") = by;
-	register unsigned long r8 __asm__("r8") = 0;
-	register unsigned long r9 __asm__("r9") = ASK;
+	register unsigned long r8 __asm__("r8") = port;
+	register unsigned long r9 __asm__("r9") = SBX_ASK;
 	long result;
 
 	__asm__ volatile("syscall"
@@ -162,24 +181,39 @@ static int forge(void)
 		{ "a.example", 1UL << 32 | 11, 0 },
 		{ "", 20, 0 },
 	};
-	int good = tell(NULL, 11, 0) == -EBADF && tell((void *)-4096L, 11, 0) == -EBADF;
+	int good = tell(NULL, 11, 0, 0) == -EBADF && tell((void *)-4096L, 11, 0, 0) == -EBADF;
 
 	for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
 		(void)snprintf(told + 2, sizeof(told) - 2, "%s", forged[i].name);
-		good &= tell(told, forged[i].size, forged[i].by) == -EBADF;
+		good &= tell(told, forged[i].size, forged[i].by, 80) == -EBADF;
 	}
 	told[0] = AF_UNIX;
 	told[1] = 0;
 	(void)snprintf(told + 2, sizeof(told) - 2, "a.example");
-	good &= tell(told, 11, 0) == -EBADF;
+	good &= tell(told, 11, 0, 80) == -EBADF;
 	printf("%s\n", good ? "nobody is fooled" : "something else");
 	return !good;
+}
+
+/* A name that is one, wanted for a port that is none. */
+static int forge_port(const char *name)
+{
+	static struct sbx_told told = { .family = SBX_TOLD_FAMILY };
+
+	memcpy(told.name, name, strnlen(name, sizeof(told.name)));
+	return tell(&told, offsetof(struct sbx_told, name) + strlen(name), 0, 1 << 16 | 80) !=
+	       -EBADF;
 }
 #else
 static int forge(void)
 {
 	printf("nobody is fooled\n");
 	return 0;
+}
+
+static int forge_port(const char *name)
+{
+	return by_getaddrinfo(name, NULL, 0) == 0;
 }
 #endif
 
@@ -193,6 +227,8 @@ int main(int count, char **args)
 		return 2;
 	if (!strcmp(args[1], "forge"))
 		return forge();
+	if (!strcmp(args[1], "forge-port"))
+		return forge_port(args[2]);
 	if (!strcmp(args[1], "connect"))
 		return connect_to(args[2]);
 	if (!strcmp(args[1], "syslog")) {
