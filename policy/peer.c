@@ -19,13 +19,16 @@ enum {
 	LABEL_MAX = 63
 };
 
-#define PORT_NEEDED "a port is needed (host:443, host:8000-8100 or host:*)"
 #define PORT_BAD "a port is a number from 1 to 65535, a range of them, or *"
 #define STAR_BAD "'*' stands for a whole host or for its first label (*:443, *.example.org:443)"
 
 #define NUMBER_LAST \
 	"its last label is a number (an IPv4 address has four, 0 to 255, without leading zeros)"
 #define V6_BAD "this is no IPv6 address"
+
+/* These are known by where they are, not by their text. */
+static const char port_needed[] = "a port is needed (host:443, host:8000-8100 or host:*)";
+static const char host_needed[] = "a host is needed (host:443, or *:443 for any)";
 
 struct span {
 	const char *at;
@@ -486,7 +489,7 @@ const char *sbx_host_normalize(const char *text, size_t len, char out[SBX_HOST_M
 	if (host.len && host.at[host.len - 1] == '.')
 		host.len--;
 	if (!host.len)
-		return "a host is needed (host:443, or *:443 for any)";
+		return host_needed;
 	wrong = check_host_chars(host);
 	if (wrong)
 		return wrong;
@@ -508,7 +511,7 @@ static const char *ports_parse(struct span text, struct sbx_peer *peer)
 	unsigned int low, high;
 
 	if (!text.len)
-		return PORT_NEEDED;
+		return port_needed;
 	if (text.len == 1 && text.at[0] == '*') {
 		peer->low = 0;
 		peer->high = UINT16_MAX;
@@ -581,7 +584,7 @@ static const char *bracket_parse(struct span text, struct sbx_peer *peer)
 		network = true;
 	}
 	if (!rest.len)
-		return PORT_NEEDED;
+		return port_needed;
 	if (!span_begins(rest, ":"))
 		return "only ':' and a port may follow ']' ([::1]:8080)";
 	span_skip(&rest, 1);
@@ -632,7 +635,7 @@ static const char *net_parse(struct span text, struct sbx_peer *peer)
 	if (span_begins(text, "["))
 		return bracket_parse(text, peer);
 	if (!span_split(text, ':', &host, &port))
-		return PORT_NEEDED;
+		return port_needed;
 	if (span_begins(port, "//"))
 		return "a destination has no scheme (host:443, not https://host)";
 	if (memchr(port.at, ':', port.len))
@@ -675,5 +678,16 @@ const char *sbx_peer_parse(const char *text, struct sbx_peer *peer)
 	}
 	if (!wrong)
 		*peer = parsed;
+	return wrong;
+}
+
+const char *sbx_peer_parse_bind(const char *text, struct sbx_peer *peer)
+{
+	const char *wrong = sbx_peer_parse(text, peer);
+
+	if (wrong == port_needed)
+		return "a port is needed (127.0.0.1:8080, [::1]:8080 or *:8080)";
+	if (wrong == host_needed)
+		return "an address is needed (127.0.0.1:8080, [::1]:8080 or *:8080)";
 	return wrong;
 }

@@ -30,6 +30,8 @@ struct sbx_peer {
 
 /* NULL and *peer filled, or a static sentence fragment that says what is wrong with 'text'. */
 const char *sbx_peer_parse(const char *text, struct sbx_peer *peer);
+/* The same for what is listened on, where hosts are no examples. */
+const char *sbx_peer_parse_bind(const char *text, struct sbx_peer *peer);
 
 /*
  * Lower-cases, drops one trailing dot, and refuses what is no host name: empty or long labels,

@@ -245,7 +245,8 @@ static int ask_name(struct sbx_asked *asked, const struct sbx_peer *peer, const 
 static int ask_peer(struct sbx_asked *asked, const char *target)
 {
 	struct sbx_peer peer;
-	const char *fault = sbx_peer_parse(target, &peer);
+	const char *fault = asked->request.op == SBX_OP_BIND ? sbx_peer_parse_bind(target, &peer)
+							     : sbx_peer_parse(target, &peer);
 
 	if (fault) {
 		(void)snprintf(asked->why, sizeof(asked->why), "bad destination '%.100s': %.120s",

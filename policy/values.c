@@ -478,9 +478,11 @@ static const char *parse_peer(struct parse *parse)
 {
 	char shown[SBX_SHOWN_MAX];
 	struct sbx_peer peer;
-	const char *wrong = sbx_peer_parse(parse->text, &peer);
+	bool binds = parse->key == &sbx_keys[SBX_KEY_network_bind];
+	const char *wrong = binds ? sbx_peer_parse_bind(parse->text, &peer)
+				  : sbx_peer_parse(parse->text, &peer);
 
-	if (!wrong && parse->key == &sbx_keys[SBX_KEY_network_bind] && peer.kind == SBX_PEER_UNIX)
+	if (!wrong && binds && peer.kind == SBX_PEER_UNIX)
 		wrong = "a socket file is allowed by its folder (write = FOLDER in [paths])";
 	if (!wrong && parse->key == &sbx_keys[SBX_KEY_network_connect] &&
 	    peer.kind != SBX_PEER_UNIX && !peer.high)

@@ -491,6 +491,8 @@ usage 'an option without its argument' check -p
 has err "an argument is missing for '-p'" 'which is named'
 usage 'a destination without a port' check -p policy.ini connect example.org
 has err "bad destination 'example.org': a port is needed" 'is told so'
+usage 'an address to listen on without a port' check -p policy.ini bind 8080
+has err "bad destination '8080': a port is needed (127.0.0.1:8080, [::1]:8080 or *:8080)" 'is told so with addresses, as hosts would not do'
 usage 'a destination that is a pattern' check -p policy.ini connect '*.example.org:443'
 usage 'a destination that is a network' check -p policy.ini connect 10.0.0.0/8:443
 usage 'a destination with many ports' check -p policy.ini connect 'example.org:1-2'

@@ -112,6 +112,7 @@ bad 'a case of [test] without a target' '[test]\nallow = read\n' "2: bad case 'r
 
 # -- destinations
 bad 'a destination needs a port' '[network]\nconnect = example.org\n' "2: bad destination 'example.org' for 'connect': a port is needed"
+bad 'so does an address to listen on' '[network]\nbind = 8080\n' "2: bad destination '8080' for 'bind': a port is needed (127.0.0.1:8080, [::1]:8080 or *:8080)"
 bad 'a port beyond the last' '[network]\nconnect = example.org:65536\n' "2: bad destination 'example.org:65536' for 'connect': a port is a number from 1 to 65535"
 bad 'a port in words' '[network]\nconnect = example.org:https\n' "2: bad destination 'example.org:https' for 'connect'"
 bad 'port 0 is for listening' '[network]\nconnect = example.org:0\n' "2: bad destination 'example.org:0' for 'connect': port 0 is for bind only"

@@ -303,8 +303,16 @@ static const struct {
 	  "bad destination 'unix:/run/x' for 'bind': a socket file is allowed by its folder "
 	  "(write = FOLDER in [paths])" },
 	{ K(network, bind), "80",
-	  "bad destination '80' for 'bind': a port is needed (host:443, "
-	  "host:8000-8100 or host:*)" },
+	  "bad destination '80' for 'bind': a port is needed (127.0.0.1:8080, [::1]:8080 or "
+	  "*:8080)" },
+	{ K(network, bind), "[::1]",
+	  "bad destination '[::1]' for 'bind': a port is needed (127.0.0.1:8080, [::1]:8080 or "
+	  "*:8080)" },
+	{ K(network, bind), ":80",
+	  "bad destination ':80' for 'bind': an address is needed (127.0.0.1:8080, [::1]:8080 or "
+	  "*:8080)" },
+	{ K(network, connect), ":80",
+	  "bad destination ':80' for 'connect': a host is needed (host:443, or *:443 for any)" },
 	{ K(paths, read), "", "'read' has an empty value" },
 	{ K(sandbox, workdir), "", "'workdir' has an empty value" },
 	{ K(sandbox, include), "", "'include' has an empty value" },
