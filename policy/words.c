@@ -305,12 +305,25 @@ static uint32_t next_listed(const struct sbx_report *report, struct sbx_allowed 
 	return index;
 }
 
-static bool is_repeated(const struct sbx_image *image, const uint32_t *listed, size_t count,
+/* Of hosts the ports are not shown. */
+static bool is_alike(const struct sbx_report *report, uint32_t one, uint32_t other)
+{
+	const struct sbx_rule *rules = sbx_rules(report->image);
+	char text[NAME_SHOWN + 1], more[NAME_SHOWN + 1];
+
+	if (report->verdict->code != SBX_CODE_NAME)
+		return !strcmp(sbx_str(report->image, rules[one].path),
+			       sbx_str(report->image, rules[other].path));
+	put_allowed(report, one, text, sizeof(text));
+	put_allowed(report, other, more, sizeof(more));
+	return !strcmp(text, more);
+}
+
+static bool is_repeated(const struct sbx_report *report, const uint32_t *listed, size_t count,
 			uint32_t index)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!strcmp(sbx_str(image, sbx_rules(image)[listed[i]].path),
-			    sbx_str(image, sbx_rules(image)[index].path)))
+		if (is_alike(report, listed[i], index))
 			return true;
 	return false;
 }
@@ -324,7 +337,7 @@ static size_t put_list(const struct sbx_report *report, struct sbx_out *out)
 	char text[NAME_SHOWN + 1];
 
 	while ((index = next_listed(report, &allowed)) != SBX_NONE) {
-		if (is_repeated(report->image, listed, shown, index))
+		if (is_repeated(report, listed, shown, index))
 			continue;
 		if (shown < LISTED && !more)
 			put_allowed(report, index, text, sizeof(text));
@@ -705,17 +718,18 @@ size_t sbx_words_text(const struct sbx_report *report, char *text, size_t size)
 static void json_allowed(const struct sbx_report *report, struct sbx_out *out)
 {
 	struct sbx_allowed allowed = allowed_for(report);
+	uint32_t listed[LISTED_JSON], index;
 	char text[NAME_SHOWN + 1];
-	uint32_t index;
+	size_t count = 0;
 
 	sbx_out_str(out, "[");
-	for (int i = 0; i < LISTED_JSON; i++) {
-		index = next_listed(report, &allowed);
-		if (index == SBX_NONE)
-			break;
+	while (count < LISTED_JSON && (index = next_listed(report, &allowed)) != SBX_NONE) {
+		if (is_repeated(report, listed, count, index))
+			continue;
 		put_allowed(report, index, text, sizeof(text));
-		sbx_out_str(out, i ? "," : "");
+		sbx_out_str(out, count ? "," : "");
 		sbx_out_json(out, text);
+		listed[count++] = index;
 	}
 	sbx_out_str(out, "]");
 }

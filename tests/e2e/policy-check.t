@@ -550,6 +550,16 @@ is 0 'and a name is judged as a name'
 chmod 755 "$DIR/work/closed"
 cd "$DIR/work" || exit
 
+# -- hosts that are allowed on several ports
+file ports.ini '[sandbox]\ninclude = none\n[network]\nconnect = a.example:80, b.example:80, a.example:443\n'
+sbx check -p ports.ini lookup c.example
+has out 'Allowed hosts: a.example, b.example
+' 'a host is named once'
+sbx check -p ports.ini --json lookup c.example
+has out '"allowed":["a.example","b.example"]' 'as data, too'
+sbx check -p ports.ini connect c.example:80
+has out 'Allowed destinations: a.example:80, b.example:80, a.example:443' 'destinations are named with each port'
+
 # -- odd but possible
 ln -s data here
 cd here || exit
