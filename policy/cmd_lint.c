@@ -4,7 +4,9 @@
 #include "ops.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -197,9 +199,24 @@ static void check_matters(struct lint *lint, uint32_t index)
 	check_needed(lint, rule, is_protected_place(lint->image, &trace));
 }
 
+/* A pattern whose names lead to a file, or through one, has nothing that it could match now. */
+static bool is_below_file(const char *pattern, char file[PATH_MAX])
+{
+	struct stat st;
+
+	(void)snprintf(file, PATH_MAX, "%.*s", (int)strcspn(pattern, "*?"), pattern);
+	for (char *slash; (slash = strrchr(file, '/')) && slash > file;) {
+		*slash = '\0';
+		if (stat(file, &st) == 0)
+			return !S_ISDIR(st.st_mode);
+	}
+	return false;
+}
+
 static void check_exists(struct lint *lint, const struct sbx_rule *rule)
 {
 	const char *path = sbx_str(lint->image, rule->path);
+	char file[PATH_MAX];
 
 	if (rule->flags & SBX_RULE_ABSENT)
 		WARN(lint, rule, "'%s' does not exist, so the line says nothing",
@@ -211,6 +228,8 @@ static void check_exists(struct lint *lint, const struct sbx_rule *rule)
 	else if ((rule->flags & SBX_RULE_MISSING) && rule->kind != SBX_RULE_UNIX_DENY &&
 		 !sbx_credential(path)) /* those are refused to be sure, here or elsewhere */
 		WARN(lint, rule, "'%s' does not exist (the line forbids creating it)", path);
+	else if (rule->flags & SBX_RULE_GLOB && is_below_file(path, file))
+		WARN(lint, rule, "the pattern matches nothing as long as '%s' is no folder", file);
 	if ((rule->flags & SBX_RULE_LINK) && (rule->rights & SBX_RIGHT_WRITE))
 		WARN(lint, rule, "'%s' leads through a link to '%s', which becomes writable",
 		     sbx_str(lint->image, rule->written), path);
@@ -292,12 +311,17 @@ static void check_runs_later(struct lint *lint, uint32_t index)
 		     text_of(lint, rule), path);
 }
 
+/* What sbx itself brings is sbx's own concern. */
+static bool is_users(const struct sbx_rule *rule)
+{
+	return !(rule->flags & SBX_RULE_PROFILE) && rule->line;
+}
+
 static void check_rule(struct lint *lint, uint32_t index)
 {
 	const struct sbx_rule *rule = &sbx_rules(lint->image)[index];
 
-	/* What sbx itself brings is sbx's own concern. */
-	if ((rule->flags & SBX_RULE_PROFILE) || rule->line == 0 || rule->kind >= SBX_RULE_PROTECT)
+	if (!is_users(rule) || rule->kind >= SBX_RULE_PROTECT)
 		return;
 	check_exists(lint, rule);
 	if (rule->flags & SBX_RULE_ABSENT)
@@ -306,6 +330,73 @@ static void check_rule(struct lint *lint, uint32_t index)
 	check_credential(lint, rule);
 	check_socket(lint, index);
 	check_runs_later(lint, index);
+}
+
+/* Whether a list could give a right below it: there the limits of the section hold, too. */
+static bool is_given_below(const struct lint *lint, const char *root)
+{
+	size_t len = strcmp(root, "/") ? strlen(root) : 0;
+
+	for (uint32_t i = 0; i < sbx_count(lint->image, SBX_TABLE_rules); i++) {
+		const struct sbx_rule *rule = &sbx_rules(lint->image)[i];
+		const char *path = sbx_str(lint->image, rule->path);
+		size_t fixed = rule->flags & SBX_RULE_GLOB ? strcspn(path, "*?") : SIZE_MAX;
+
+		if (rule->kind != SBX_RULE_ADD || !rule->rights)
+			continue;
+		if (fixed <= len ? !strncmp(path, root, fixed)
+				 : !strncmp(path, root, len) && path[len] == '/')
+			return true;
+	}
+	return false;
+}
+
+/* The limits of a section that allows nothing, which nothing can come up against. */
+static void check_limits(struct lint *lint, const struct sbx_section *section)
+{
+	const struct sbx_rule *rule = &sbx_rules(lint->image)[section->rule];
+	const struct sbx_item size = { .file = rule->file, .line = section->max_line };
+	const char *name = sbx_str(lint->image, section->name);
+
+	if (rule->rights || is_given_below(lint, sbx_str(lint->image, rule->path)))
+		return;
+	if (section->suffixes.count)
+		WARN(lint, &sbx_items(lint->image)[section->suffixes.first],
+		     "'suffixes' in [path %s] never matters: nothing is allowed there anyway",
+		     name);
+	if (section->max_bytes != UINT64_MAX)
+		WARN(lint, &size,
+		     "'max_file_bytes' in [path %s] never matters: nothing is allowed there anyway",
+		     name);
+}
+
+/* A root that is a file, which its own section refuses for its name. */
+static void check_own_suffix(struct lint *lint, const struct sbx_section *section)
+{
+	const struct sbx_rule *rule = &sbx_rules(lint->image)[section->rule];
+	struct sbx_request request = { .op = SBX_OP_READ,
+				       .path = sbx_str(lint->image, rule->path),
+				       .size = -1 };
+	struct sbx_verdict verdict;
+	struct stat st;
+
+	if (stat(request.path, &st) < 0 || S_ISDIR(st.st_mode))
+		return;
+	sbx_eval(lint->image, &request, &verdict);
+	if (verdict.code == SBX_CODE_SUFFIX)
+		WARN(lint, &sbx_items(lint->image)[section->suffixes.first],
+		     "'%s' can never be used: it has none of the suffixes of [path %s]",
+		     sbx_str(lint->image, rule->written), sbx_str(lint->image, section->name));
+}
+
+static void check_section(struct lint *lint, const struct sbx_section *section)
+{
+	const struct sbx_rule *rule = &sbx_rules(lint->image)[section->rule];
+
+	if (!is_users(rule) || rule->flags & SBX_RULE_ABSENT)
+		return;
+	check_limits(lint, section);
+	check_own_suffix(lint, section);
 }
 
 static bool exists(const char *path)
@@ -436,6 +527,47 @@ static void check_peers(struct lint *lint)
 	}
 }
 
+/* Whether it denies any of what [network] own lets be listened on without a network. */
+static bool denies_own(const struct lint *lint, const struct sbx_rule *rule)
+{
+	static const struct sbx_addr loopback[] = { { 4, { 127, 0, 0, 1 } }, { 6, { [15] = 1 } } };
+	struct sbx_request request = { .op = SBX_OP_BIND, .size = -1 };
+	struct sbx_verdict verdict;
+	struct sbx_peer peer;
+
+	if (!sbx_setting(lint->image, SBX_KEY_network_own)->value ||
+	    sbx_peer_parse(sbx_str(lint->image, rule->path), &peer) ||
+	    (peer.low && peer.high < 1024))
+		return false;
+	if (peer.kind == SBX_PEER_ADDRESS && sbx_addr_is_loopback(&peer.addr))
+		return true;
+	request.port = peer.low && peer.low < 1024 ? 1024 : peer.low;
+	for (int i = 0; i < 2; i++) {
+		request.addr = loopback[i];
+		sbx_eval(lint->image, &request, &verdict);
+		if (verdict.code == SBX_CODE_DENIED)
+			return true;
+	}
+	return false;
+}
+
+/* Destinations that are denied where there is no network anyway. */
+static void check_network_off(struct lint *lint)
+{
+	const struct sbx_setting *mode = sbx_setting(lint->image, SBX_KEY_network_mode);
+
+	if (mode->file == SBX_NONE || mode->value != SBX_NETWORK_NONE)
+		return;
+	for (uint32_t i = 0; i < sbx_count(lint->image, SBX_TABLE_rules); i++) {
+		const struct sbx_rule *rule = &sbx_rules(lint->image)[i];
+
+		if (rule->kind == SBX_RULE_NET_DENY && is_users(rule) && !denies_own(lint, rule))
+			WARN(lint, rule,
+			     "'%s' never matters: 'mode = none' allows no destination anyway",
+			     text_of(lint, rule));
+	}
+}
+
 static void run_case(struct lint *lint, const struct sbx_item *item, bool want)
 {
 	const char *text = sbx_str(lint->image, item->text);
@@ -478,11 +610,14 @@ static void lint_all(struct lint *lint)
 
 	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++)
 		check_rule(lint, i);
+	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_sections); i++)
+		check_section(lint, &sbx_sections(image)[i]);
 	check_credentials(lint);
 	check_unprotected(lint);
 	check_search_path(lint);
 	check_settings(lint);
 	check_peers(lint);
+	check_network_off(lint);
 	run_tests(lint);
 }
 

@@ -34,7 +34,7 @@ quiet() # NAME TEXT-OF-THE-POLICY
 }
 
 mkdir -p data/sub out bin "$HOME/.ssh" "$HOME/.config"
-touch data/a data/b data/sub/c out/x "$HOME/.ssh/id_ed25519" "$HOME/notes"
+touch data/a data/b.md data/sub/c out/x "$HOME/.ssh/id_ed25519" "$HOME/notes"
 export PATH=/usr/bin:/bin
 
 # -- nothing to say
@@ -45,7 +45,7 @@ write = ./out
 deny = ./data/sub
 exec = /bin/sh
 [path b]
-root = ./data/b
+root = ./data/b.md
 mode = rw
 suffixes = .md
 [network]
@@ -99,6 +99,25 @@ warns 'a destination that is denied as well' '[network]\nconnect = example.org:2
 warns 'an address that is denied as well' '[network]\nconnect = 10.1.2.3:80\ndeny = 10.0.0.0/8:*\n' \
 	"4: 'connect = 10.1.2.3:80' never matters: policy.ini:5 deny = 10.0.0.0/8:* is stronger"
 quiet 'one beside it matters' '[network]\nconnect = 11.1.2.3:80\ndeny = 10.0.0.0/8:*\n'
+warns 'limits of a section that allows nothing' '[paths]\nread = .\n[path a]\nroot = ./data\nmode = none\nsuffixes = .md\nmax_file_bytes = 1k\n' \
+	"8: 'suffixes' in [path a] never matters: nothing is allowed there anyway" \
+	"9: 'max_file_bytes' in [path a] never matters: nothing is allowed there anyway"
+quiet 'one without limits is fine' '[paths]\nread = .\n[path a]\nroot = ./data\nmode = none\n'
+quiet 'limits of one that allows something matter' '[path a]\nroot = ./data\nmode = ro\nsuffixes = .md\nmax_file_bytes = 1k\n'
+quiet 'and where a line below it gives something back' '[path a]\nroot = ./data\nmode = none\nsuffixes = .md\n[paths]\nread = ./data/sub\n'
+quiet 'or a pattern may' '[path a]\nroot = ./data\nmode = none\nsuffixes = .md\n[paths]\nread = ./d*/sub\n'
+warns 'but not where one beside it does' '[path a]\nroot = ./data\nmode = none\nsuffixes = .md\n[paths]\nread = ./out, ./o*\n' \
+	"6: 'suffixes' in [path a] never matters"
+warns 'a file that its own section shuts out' '[path a]\nroot = ./data/a\nmode = rw\nsuffixes = .md, .txt\n' \
+	"6: './data/a' can never be used: it has none of the suffixes of [path a]"
+quiet 'one with such a suffix can be used' '[path a]\nroot = ./data/b.md\nmode = rw\nsuffixes = .txt, .md\n'
+quiet 'so can a folder without one' '[path a]\nroot = ./data/sub\nmode = ro\nsuffixes = .md\n'
+warns 'a destination that is denied without a network' '[network]\nmode = none\ndeny = *:25, example.org:*, 10.0.0.0/8:8080\n' \
+	"5: 'deny = *:25' never matters: 'mode = none' allows no destination anyway" \
+	"5: 'deny = example.org:*' never matters" "5: 'deny = 10.0.0.0/8:8080' never matters"
+quiet 'to deny what programs may serve themselves matters' '[network]\nmode = none\ndeny = *:8080, *:80-8080, localhost:8080, 127.0.0.5:8080, [::]/0:*\n'
+warns 'unless they may not' '[network]\nmode = none\nown = no\ndeny = *:8080\n' "6: 'deny = *:8080' never matters"
+quiet 'with a network, it matters' '[network]\nmode = filtered\ndeny = *:25\n'
 
 # -- what does not exist
 warns 'an optional path that is missing' '[paths]\nread = ./nothing ?, ./data ?\n' \
@@ -111,6 +130,12 @@ file policy.ini '[sandbox]\ninclude = none\n[paths]\nread = ./nothing\n'
 sbx lint --lenient -p policy.ini
 is 0 'with --lenient, a missing path to read is accepted'
 has out "policy.ini:4: warning: '$PWD/nothing' does not exist" 'and warned about'
+
+file data/table 'x\n'
+warns 'a pattern below a file' '[paths]\nread = ./data\ndeny = ./data/table/**/x\n' \
+	"5: the pattern matches nothing as long as '$PWD/data/table' is no folder"
+quiet 'a pattern below a folder may match one day' '[paths]\nread = ./data\ndeny = ./data/ta*/**/x\n'
+rm data/table
 
 # -- links
 ln -s "$PWD/out" way
