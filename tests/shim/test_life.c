@@ -248,6 +248,32 @@ static void cancelled_before(void)
 	}
 }
 
+static void *list_after(void *context)
+{
+	(void)pthread_cancel(pthread_self());
+	if (!opendir("/"))
+		bad("opendir");
+	return context;
+}
+
+/* A point of cancellation in musl, and none in glibc. */
+static void cancelled_in_opendir(void)
+{
+	pthread_t thread;
+	void *result = NULL;
+
+	if (pthread_create(&thread, NULL, list_after, NULL))
+		bad("thread");
+	(void)pthread_join(thread, &result);
+#ifdef __GLIBC__
+	if (result == PTHREAD_CANCELED)
+		bad("cancelled");
+#else
+	if (result != PTHREAD_CANCELED)
+		bad("not cancelled");
+#endif
+}
+
 static atomic_int over;
 
 static void *open_always(void *context)
@@ -317,6 +343,7 @@ static const struct {
 	{ "in signal handlers", in_signal_handlers, 0 },
 	{ "open() of a FIFO can be cancelled", cancelled, 0 },
 	{ "a cancellation that was pending comes true in open()", cancelled_before, 0 },
+	{ "and in opendir(), where libc has it so", cancelled_in_opendir, 0 },
 	{ "1000 forks of a program with threads", forks_and_threads, 0 },
 	{ "O_CREAT without a mode ends the process, as fortify has it", fortified, SIGABRT },
 	{ "the environment is the same after a shell", shell, 0 },
