@@ -402,6 +402,22 @@ static const char *network_note(const struct launch *launch)
 			 "families by seccomp";
 }
 
+static const char *explanations_note(const struct launch *launch)
+{
+	if (launch->brokers)
+		return launch->shimless
+			       ? "the supervisor for every program; without the shim, all calls by "
+				 "path "
+				 "are asked about: "
+			       : "the supervisor for every program; the shim vouches for calls of "
+				 "dynamic ones";
+	return launch->shimless
+		       ? "none: nobody can listen inside another sandbox, and without the shim "
+			 "nothing is explained: "
+		       : "the shim, in programs that load it: nobody can listen inside another "
+			 "sandbox";
+}
+
 static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 {
 	size_t count = 0, rules = 0;
@@ -431,9 +447,7 @@ static size_t make_notes(const struct launch *launch, struct note notes[NOTES])
 		     "the supervisor is asked at every look at a file (stat, access, readlink, "
 		     "listings, chdir) and every open: some 20 times as long, 20 us each");
 	note(notes, &count, "system calls", "seccomp: an allow-list");
-	(void)snprintf(text, sizeof(text), "the supervisor for every program; %s%s",
-		       launch->shimless ? "without the shim, all calls by path are asked about: "
-					: "the shim vouches for calls of dynamic ones",
+	(void)snprintf(text, sizeof(text), "%s%s", explanations_note(launch),
 		       launch->shimless ? launch->shimless : "");
 	note(notes, &count, "explanations", text);
 	note(notes, &count, "network", network_note(launch));
@@ -468,29 +482,34 @@ void launch_plan_print(const struct launch *launch)
 		printf("]}\n");
 }
 
-static const char *taken_profile(const struct launch *launch)
+/* Those that were asked for, and the command's own, which comes by itself. */
+static void complain_profiles(const struct launch *launch)
 {
+	char text[256];
+	size_t len = 0;
+
 	for (uint32_t i = 0; i < sbx_count(launch->image, SBX_TABLE_files); i++) {
 		const struct sbx_file *file = &sbx_files(launch->image)[i];
 		const char *name = sbx_str(launch->image, file->name);
 
-		if (file->role == SBX_FILE_PROFILE && strcmp(name, "profiles/base.ini") != 0)
-			return name;
+		if (file->role == SBX_FILE_PROFILE && strcmp(name, "profiles/base.ini") != 0 &&
+		    len < sizeof(text))
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
+						len ? ", " : "", name);
 	}
-	return NULL;
+	if (len)
+		launch_complain("profiles: %s", text);
 }
 
 void launch_plan_notes(const struct launch *launch)
 {
 	struct note notes[NOTES];
 	size_t count = launch->enforced ? make_notes(launch, notes) : 0;
-	const char *profile = taken_profile(launch);
 	char cwd[PATH_MAX];
 	struct sbx_request request = { .op = SBX_OP_LIST, .is_dir = true, .size = -1 };
 	struct sbx_verdict verdict;
 
-	if (profile)
-		launch_complain("%s: profile taken: %s", launch->options.argv[0], profile);
+	complain_profiles(launch);
 	if (!launch->workdir && getcwd(cwd, sizeof(cwd))) {
 		request.path = cwd;
 		sbx_eval(launch->image, &request, &verdict);
