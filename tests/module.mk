@@ -75,6 +75,19 @@ agree: ## AGREE_CASES (200,000) random cases: engine, vouched, notified and mask
 	@$(MAKE) all $(B)/tests/agree/test_agree.t $(ACTORS)
 	@tests/agree/run.sh $(abspath $(B)) $(AGREE_CASES) $(JOBS) $(SBX_SEED)
 
+RACE_TESTS := $(B)/tests/attack/test_asked.t:V051 $(B)/tests/attack/test_asked.t:V051c \
+	$(B)/tests/attack/test_holes.t:V051h $(B)/tests/attack/test_holes.t:V051n $(B)/tests/attack/test_network.t:V094b \
+	$(B)/tests/attack/test_network.t:V097b $(B)/tests/attack/test_network.t:V101b
+
+races: ## RACES (100,000) tries of each race: of a program with two threads, none may win
+	@$(MAKE) all $(TEST_BINS) $(PROGRAMS)
+	@export SBX_BUILD=$(abspath $(B)) SBX_TOP=$(CURDIR) SBX_VARIANT=$(VARIANT); \
+	SBX_RACES=$(RACES) prove --timer $(B)/tests/oracle/test_race.t || exit; \
+	for race in $(RACE_TESTS); do \
+		echo "== $${race#*:}"; \
+		SBX_ATTACK=$${race#*:} SBX_ATTACK_TIMES=$(RACES) prove --timer "$${race%:*}" || exit; \
+	done
+
 asan: ## the same tests under AddressSanitizer and UBSan
 	@$(MAKE) VARIANT=asan check
 

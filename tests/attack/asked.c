@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -25,17 +26,19 @@ static void nap(long milliseconds)
 	nanosleep(&time, NULL);
 }
 
-/* What a call is about changes all the time, between work/key and wark/key. */
+/* What a call is about changes all the time, between work/key and wark/key, or ro/key and so/key. */
 struct race {
 	const char *name;
 	void (*flip)(bool outside);
 	int (*attempt)(void); /* opens one of the two */
+	const char *path;
 };
 
 static struct {
 	char path[4096];
 	char *letter; /* of the path, which makes the difference */
 	int inside, outside; /* the folders */
+	int watcher;
 	atomic_bool over;
 	const struct race *race;
 } racing;
@@ -46,12 +49,26 @@ enum {
 
 static void flip_path(bool outside)
 {
-	__atomic_store_n(racing.letter, outside ? 'a' : 'o', __ATOMIC_RELAXED);
+	bool known = racing.letter[1] == 'o'; /* "ro" */
+
+	__atomic_store_n(racing.letter,
+			 outside ? known ? 's' : 'a'
+			 : known ? 'r'
+				 : 'o',
+			 __ATOMIC_RELAXED);
 }
 
 static int open_path(void)
 {
 	return do_open(racing.path, O_RDONLY, 0);
+}
+
+/* A watch of what is inside has the number of the first one; any other is a hit. */
+static int watch_path(void)
+{
+	int watch = inotify_add_watch(racing.watcher, racing.path, IN_OPEN);
+
+	return watch < 0 ? -1 : open(watch == 1 ? at("work/key") : "/dev/null", O_RDONLY);
 }
 
 static void flip_link(bool outside)
@@ -99,13 +116,14 @@ static void *flip_on(void *nothing)
 static void try_race(const struct race *race, long times)
 {
 	long refused = 0, hits = 0, others = 0;
+	double until = seconds() + RACE_SECONDS;
 	pthread_t flipper;
 
 	racing.race = race;
 	racing.over = false;
 	race->flip(false);
 	run_threads(&flipper, 1, flip_on);
-	for (long i = 0; i < times || (i < 100 * times && hits + refused < times / 10); i++) {
+	for (long i = 0; i < times || (hits + refused < times / 10 && seconds() < until); i++) {
 		int fd = race->attempt();
 
 		if (fd < 0) {
@@ -126,22 +144,28 @@ static void try_race(const struct race *race, long times)
 void path_race(void)
 {
 	static const struct race races[] = {
-		{ "path", flip_path, open_path },
-		{ "link", flip_link, open_link },
-		{ "descriptor", flip_descriptor, open_by_descriptor },
-		{ "folder", flip_folder, open_in_folder },
+		{ "path", flip_path, open_path, "work/key" },
+		{ "known", flip_path, open_path, "ro/key" }, /* nothing is to be found out */
+		{ "watch", flip_path, watch_path, "work/key" },
+		{ "link", flip_link, open_link, "work/key" },
+		{ "descriptor", flip_descriptor, open_by_descriptor, "work/key" },
+		{ "folder", flip_folder, open_in_folder, "work/key" },
 	};
 
-	snprintf(racing.path, sizeof(racing.path), "%s", at("work/key"));
-	racing.letter = racing.path + strlen(racing.path) - strlen("ork/key");
 	racing.inside = open(at("work"), O_PATH | O_DIRECTORY);
 	racing.outside = open(at("wark"), O_PATH | O_DIRECTORY);
+	racing.watcher = inotify_init1(IN_CLOEXEC);
 	if (do_symlink(at("work/key"), at("work/here")) < 0 ||
-	    do_symlink(at("wark/key"), at("work/there")) < 0 || racing.inside < 0)
+	    do_symlink(at("wark/key"), at("work/there")) < 0 || racing.inside < 0 ||
+	    inotify_add_watch(racing.watcher, at("work/key"), IN_OPEN) != 1)
 		cannot_judge("no links in work");
-	for (size_t i = 0; i < sizeof(races) / sizeof(races[0]); i++)
-		if (i < 2 || racing.outside >= 0)
+	for (size_t i = 0; i < sizeof(races) / sizeof(races[0]); i++) {
+		snprintf(racing.path, sizeof(racing.path), "%s", at("%s", races[i].path));
+		racing.letter = racing.path + strlen(racing.path) -
+				strlen(races[i].path[0] == 'w' ? "ork/key" : "ro/key");
+		if (i < 4 || racing.outside >= 0)
 			try_race(&races[i], i ? how_often(20000) / 10 : how_often(20000));
+	}
 }
 
 /* Another program, for as long as it lives and in as many threads as it is told. */

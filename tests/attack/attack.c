@@ -408,6 +408,14 @@ long how_often(long usually)
 	return has_fact("times") ? fact_number("times") : usually;
 }
 
+double seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
 void run_threads(pthread_t *threads, int count, void *(*body)(void *))
 {
 	for (int i = 0; i < count; i++)

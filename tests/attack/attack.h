@@ -62,6 +62,10 @@ void run_threads(pthread_t *threads, int count, void *(*body)(void *));
 void join_threads(const pthread_t *threads, int count);
 
 long how_often(long usually); /* or as the harness says */
+/* Seconds, for whoever waits until something has happened; */
+double seconds(void);
+/* until the other thread of a race has had its turn, on a busy machine. */
+#define RACE_SECONDS 10
 
 void cannot_judge(const char *why) __attribute__((noreturn));
 

@@ -395,11 +395,12 @@ static void write_policy(struct scene *scene)
 	char text[2048], name[64];
 
 	if (surrounded)
-		snprintf(text, sizeof(text),
-			 "[paths]\nwrite = %1$s\ndeny = %1$s/secret, %1$s/home, %1$s/wark, "
-			 "%1$s/work-evil\nexec = %2$s/build/programs\n%3$s\n"
-			 "[path ro]\nroot = %1$s/ro\nmode = ro\n",
-			 scene->world, folder, scene->policy);
+		snprintf(
+			text, sizeof(text),
+			"[paths]\nwrite = %1$s\ndeny = %1$s/secret, %1$s/home, %1$s/wark, %1$s/so, "
+			"%1$s/work-evil\nexec = %2$s/build/programs\n%3$s\n"
+			"[path ro]\nroot = %1$s/ro\nmode = ro\n",
+			scene->world, folder, scene->policy);
 	else
 		snprintf(text, sizeof(text),
 			 "[paths]\nread = %s/ro\nwrite = %s/work\nexec = %s/build/programs\n%s",

@@ -190,13 +190,14 @@ static void try_race(const char *name, void (*flip)(bool), long (*attempt)(void)
 		     const char *target, long times)
 {
 	long refused = 0, done = 0, others = 0, hits = 0;
+	double until = seconds() + RACE_SECONDS;
 	pthread_t flipper;
 
 	racing.flip = flip;
 	racing.over = false;
 	flip(false);
 	run_threads(&flipper, 1, flip_on);
-	for (long i = 0; i < times || (i < 100 * times && hits + refused < times / 10); i++) {
+	for (long i = 0; i < times || (hits + refused < times / 10 && seconds() < until); i++) {
 		if (attempt() == 0)
 			done++;
 		else

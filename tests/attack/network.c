@@ -209,25 +209,17 @@ static void *alternate(void *arg)
 	return arg;
 }
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* 'attempt' says whether it was won. */
 static void race(const char *name, bool (*attempt)(void))
 {
 	long times = how_often(1000), won = 0;
-	double from = now();
+	double until = seconds() + 1;
 	pthread_t thread;
 
 	raced.over = false;
 	run_threads(&thread, 1, alternate);
 	/* Natively these are over before the other thread has begun. */
-	for (long i = 0; i < times || (!won && now() < from + 1); i++)
+	for (long i = 0; i < times || (!won && seconds() < until); i++)
 		won += attempt();
 	raced.over = true;
 	join_threads(&thread, 1);

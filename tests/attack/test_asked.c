@@ -32,7 +32,11 @@ static void two_folders(struct scene *scene)
 		BAIL_OUT("no folder");
 	scene_put(scene, "wark/key", scene->marker, strlen(scene->marker));
 	scene_put(scene, "work/key", "mine\n", 5);
-	often(scene, 20000, 1000);
+	if (mkdir(scene_at(scene, "so"), 0755) < 0)
+		BAIL_OUT("no folder");
+	scene_put(scene, "so/key", scene->marker, strlen(scene->marker));
+	scene_put(scene, "ro/key", "mine\n", 5);
+	scene_races(scene, 20000, 1000);
 }
 
 /* And the files are the program's own, as far as ordinary permissions go. */

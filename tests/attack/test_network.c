@@ -227,6 +227,15 @@ static bool anybody(struct scene *scene)
 	return seen;
 }
 
+/* Whoever comes to where it may, so often that there would be no place any more. */
+static void welcome(struct scene *scene)
+{
+	int fd;
+
+	while ((fd = accept(scene->things[ALLOWED], NULL, NULL)) >= 0)
+		close(fd);
+}
+
 static void close_all(struct scene *scene)
 {
 	for (int i = PORT; i <= OTHER; i++)
@@ -278,12 +287,34 @@ static void open_abstract(struct scene *scene)
 	scene_fact(scene, "abstract=%s", name + 1);
 }
 
+static void race_some(struct scene *scene)
+{
+	open_some(scene);
+	scene_races(scene, 1000, 1000);
+}
+
+static void race_seccomp(struct scene *scene)
+{
+	open_seccomp(scene);
+	scene_races(scene, 1000, 1000);
+}
+
+static void race_docker(struct scene *scene)
+{
+	open_docker(scene);
+	scene_races(scene, 1000, 1000);
+}
+
 #define SOME .arrange = open_some, .seen = anybody, .clear = close_all
 
 static const struct attack_hook hooks[] = {
 	{ .id = "V093", SOME },
 	{ .id = "V094", SOME },
-	{ .id = "V094b", SOME },
+	{ .id = "V094b",
+	  .arrange = race_some,
+	  .meanwhile = welcome,
+	  .seen = anybody,
+	  .clear = close_all },
 	{ .id = "V094c",
 	  .arrange = find_port,
 	  .meanwhile = take_port,
@@ -291,10 +322,10 @@ static const struct attack_hook hooks[] = {
 	  .clear = close_listener },
 	{ .id = "V095", SOME },
 	{ .id = "V097", SOME },
-	{ .id = "V097b", SOME },
-	{ .id = "V097c", .arrange = open_seccomp, .seen = anybody, .clear = close_all },
+	{ .id = "V097b", .arrange = race_some, .seen = anybody, .clear = close_all },
+	{ .id = "V097c", .arrange = race_seccomp, .seen = anybody, .clear = close_all },
 	{ .id = "V101", .arrange = open_docker, .seen = connected, .clear = close_listener },
-	{ .id = "V101b", .arrange = open_docker, .seen = connected, .clear = close_listener },
+	{ .id = "V101b", .arrange = race_docker, .seen = connected, .clear = close_listener },
 	{ .id = "V102", .arrange = open_abstract, .seen = connected, .clear = close_listener },
 	{ .id = "V106b", .arrange = open_none, .seen = anybody, .clear = close_all },
 	{ .id = "V098", .arrange = open_listener, .seen = connected, .clear = close_listener },
