@@ -346,6 +346,31 @@ static bool is_base_closed(const struct seeing *s)
 	       !(st.st_mode & S_IRUSR);
 }
 
+static bool holds_hidden(const struct world *world, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	for (size_t i = 0; i < world->grown.count; i++) {
+		char whole[ACTOR_PATH];
+
+		snprintf(whole, sizeof(whole), "%s/%s", world->grown.root,
+			 world->grown.entries[i].path);
+		if (!strncmp(whole, folder, len) && whole[len] == '/' && world_hides(world, whole))
+			return true;
+	}
+	return false;
+}
+
+/* To the program the folder is empty; the kernel knows better. */
+static bool is_not_empty(const struct seeing *s)
+{
+	const struct answer *answer = &s->one->answers[0];
+
+	return s->code == ENOTEMPTY && code_of(s->one, RUN_BARE) == 0 && s->one->known &&
+	       (holds_hidden(s->world, answer->at.path) ||
+		(*s->one->spelled.what.to && holds_hidden(s->world, answer->to.path)));
+}
+
 static const struct {
 	const char *why;
 	bool (*applies)(const struct seeing *s);
@@ -359,6 +384,7 @@ static const struct {
 	{ "EROFS: what permissions refuse, too, is in a mask", is_read_only_first },
 	{ "EXDEV: to or from what is masked", is_between_mounts },
 	{ "EACCES: where names are hidden, O_PATH is an ordinary open", is_base_closed },
+	{ "ENOTEMPTY: there are hidden files in it", is_not_empty },
 	{ "EACCES: the way leads through a masked folder", is_behind_mask },
 };
 #define DIFFERENCES (sizeof(differences) / sizeof(differences[0]))

@@ -77,26 +77,39 @@ static bool step(struct walk *walk, const char *name, bool follows)
 	return !follows || enter_link(walk);
 }
 
+/* False: it ends before its last name. */
+static bool walk_on(struct walk *walk, bool nofollow)
+{
+	char name[NAME_MAX + 1];
+	bool going = true;
+
+	while (going) {
+		size_t skip = strspn(walk->rest, "/"), len = strcspn(walk->rest + skip, "/");
+
+		if (len >= sizeof(name))
+			return false;
+		if (!len)
+			break;
+		memcpy(name, walk->rest + skip, len);
+		name[len] = '\0';
+		memmove(walk->rest, walk->rest + skip + len, strlen(walk->rest + skip + len) + 1);
+		going = step(walk, name, *walk->rest || !nofollow);
+	}
+	return going;
+}
+
+/* As the program's user: links in a folder that is closed to it are not seen. */
 void way_walk(const struct world *world, const char *cwd, const char *path, bool nofollow,
 	      struct way *way)
 {
 	struct walk walk = { .world = world, .way = way };
-	char name[NAME_MAX + 1];
-	bool going = true;
+	uid_t self = geteuid();
 
 	snprintf(walk.at, sizeof(walk.at), "%s", *path == '/' || !strcmp(cwd, "/") ? "" : cwd);
 	snprintf(walk.rest, sizeof(walk.rest), "%s", path);
-	while (going) {
-		size_t skip = strspn(walk.rest, "/"), len = strcspn(walk.rest + skip, "/");
-
-		if (len >= sizeof(name))
-			return;
-		if (!len)
-			break;
-		memcpy(name, walk.rest + skip, len);
-		name[len] = '\0';
-		memmove(walk.rest, walk.rest + skip + len, strlen(walk.rest + skip + len) + 1);
-		going = step(&walk, name, *walk.rest || !nofollow);
-	}
-	way->ends |= going && world_hides(world, walk.at);
+	if (world->grown.uid && seteuid(world->grown.uid) < 0)
+		BAIL_OUT("cannot become the user");
+	way->ends |= walk_on(&walk, nofollow) && world_hides(world, walk.at);
+	if (seteuid(self) < 0)
+		BAIL_OUT("cannot become root again");
 }
