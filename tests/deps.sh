@@ -26,6 +26,11 @@ check command    musl-gcc     musl-tools
 check command    busybox      busybox-static
 check command    tmux         tmux
 check command    curl         curl
+check command    ip           iproute2
+check command    ssh          openssh-client
+check file       /usr/sbin/dropbear  dropbear-bin
+check command    redis-cli    redis-tools
+check file       /usr/lib/postgresql/*/bin/postgres  postgresql
 check command    zip          zip
 check command    unzip        unzip
 check file       /usr/lib/python3*/test/test_os.py  ^libpython3\.[0-9]+-testsuite$
@@ -88,7 +93,15 @@ if ! command -v apt-get >/dev/null; then
 fi
 
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+# No database that the system would start from then on: tests make their own.
+no_cluster=/etc/postgresql-common/createcluster.d/sbx.conf
+trap 'rm -f "$log"; $sudo rm -f "$no_cluster"' EXIT
+case $missing in
+*postgresql*)
+	$sudo mkdir -p "${no_cluster%/*}"
+	echo 'create_main_cluster = false' | $sudo tee "$no_cluster" >/dev/null
+	;;
+esac
 install()
 {
 	# shellcheck disable=SC2086 # lists

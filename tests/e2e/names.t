@@ -82,14 +82,20 @@ fi
 NAMES=$SBX_TOP/tests/e2e/names
 PYTHON3=$(command -v /usr/bin/python3 || command -v python3)
 
+# shellcheck source=tests/e2e/names/services.sh
+. "$NAMES/services.sh"
+
 # Policies: the clients and their files, and what is allowed.
 rules() # NETWORK LINES...
 {
 	printf '[sandbox]\ninclude = bash, node, npm, git, python, ruby\nworkspace = .\nhome = private\n'
-	printf '[paths]\nread = %s\nexec = /usr/bin/curl ?, /usr/bin/busybox ?\n[network]\n' "$NAMES"
+	printf '[paths]\nread = %s, /etc/passwd\n' "$NAMES"
+	printf 'exec = /usr/bin/%s ?\n' curl busybox ssh redis-cli
+	printf 'exec = %s ?\n[network]\n' "$PSQL"
 	printf '%s\n' "$@"
 }
-rules 'connect = ok.test:80, both.test:80' 'dns = 127.0.0.1:5353' >policy.ini
+rules 'connect = ok.test:80, both.test:80' 'dns = 127.0.0.1:5353' \
+	"connect = ok.test:$SSH_PORT, ok.test:$REDIS_PORT, ok.test:$SQL_PORT" >policy.ini
 
 # In the sandbox.
 inside() # COMMAND...
@@ -116,7 +122,7 @@ asks() # NAMES NAME
 # --- Clients ---
 
 # Every one gets what it wants of a host, or says what it has to say.
-ask_by() # CLIENT HOST
+ask_by() # CLIENT HOST [PORT]
 {
 	case $1 in
 	'curl http') echo "curl -sS http://$2/" ;;
@@ -139,6 +145,10 @@ asyncio.run(main())\"" ;;
 	'busybox wget') echo "busybox wget -q -O - http://$2/" ;;
 	'busybox nslookup') echo "busybox nslookup $2 && echo hello" ;;
 	'static musl') echo "./musl $2 && echo hello" ;;
+	'git ssh') echo "export GIT_SSH_COMMAND='ssh -F none -i key -o UserKnownHostsFile=known -o BatchMode=yes'
+git clone -q ssh://server@$2:${3:-$SSH_PORT}$SBX_NAMES/www/repo.git \$TMPDIR/cloned && cat \$TMPDIR/cloned/README" ;;
+	'redis-cli') echo "redis-cli -h $2 -p ${3:-$REDIS_PORT} echo hello" ;;
+	'psql') echo "$PSQL -h $2 -p ${3:-$SQL_PORT} -U postgres -Atc \"select 'hello'\"" ;;
 	esac
 }
 
@@ -151,6 +161,7 @@ done
 if command -v musl-gcc >/dev/null && musl-gcc -static -o musl "$NAMES/client.c"; then
 	clients+=('static musl')
 fi
+clients+=("${SERVICES[@]}")
 
 # All in one sandbox: a line each.
 for client in "${clients[@]}"; do
@@ -178,11 +189,17 @@ for shim in '' --no-shim; do
 		# Most of them the shim has no part in.
 		case $shim$client in --*'curl http' | --*fetch | --*wget | [!-]*) ;; *) continue ;; esac
 		inside bash -c "$(ask_by "$client" blocked.test)"
-		[ "$STATUS" -ne 0 ] && [ "$(grep -c "$about" "$DIR/err")" -eq 1 ] &&
+		# Some ask again.
+		[ "$STATUS" -ne 0 ] && [ "$(grep "$about" "$DIR/err" | grep -cv 'more like it$')" -eq 1 ] &&
 			grep -qFx "sbx: Cannot look up 'blocked.test': host not allowed. This is the sandbox, not a DNS failure." "$DIR/err"
 		result $? "$client is told that the sandbox refuses a host$how"
 	done
 	asks '' "its name goes nowhere, whoever asks$how"
+	for client in "${SERVICES[@]}"; do
+		refuses "sbx: Cannot connect to '55.0.0.7:9999' (ok.test): destination not allowed." \
+			"$client is told that it is the port" bash -c "$(ask_by "$client" ok.test 9999)"
+	done
+	asks ok.test "of the host that it asked for$how"
 done
 
 # --- Attacks (names/hostile.py) ---
@@ -323,11 +340,12 @@ asks "$(printf 'x%d.wild.test\n' {0..49} | sort | tr '\n' ' ' | sed 's/ $//')" '
 if is_root; then
 	mkfifo "$DIR/hold"
 	inside cat <"$DIR/hold" &
+	holder=$!
 	exec 9>"$DIR/hold"
 	ours=$("$PYTHON3" "$NAMES/hostile.py" door)
 	theirs=$(as_user "$PYTHON3" - door <"$NAMES/hostile.py")
 	exec 9>&-
-	wait
+	wait "$holder"
 	[ "$ours" = 'answered 3/0' ] && [ "$theirs" = closed ]
 	result $? 'nobody else is answered by the resolver'
 	[ "$(grep -c 'Cannot look up' "$DIR/err")" -eq 1 ]
@@ -347,4 +365,5 @@ other EACCES' 'it holds in whatever way' literal
 	asks ok.test 'for the same name'
 done
 
+stop_services
 finish
