@@ -25,16 +25,6 @@ left()
 	echo "$count"
 }
 
-# Waits until a command succeeds, for five seconds at most.
-eventually() # COMMAND...
-{
-	for _ in $(seq 100); do
-		"$@" && return
-		sleep 0.05
-	done
-	return 1
-}
-
 none_left() { [ "$(left)" -eq 0 ]; }
 some_left() { [ "$(left)" -ge "$1" ]; }
 

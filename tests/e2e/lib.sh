@@ -93,6 +93,17 @@ launch() # ARGUMENT...
 	run "$LAUNCH" "$@"
 }
 
+# Waits until a command succeeds, for half a minute at most: machines may be slow.
+eventually() # COMMAND...
+{
+	local end=$((SECONDS + 30))
+
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.02
+	done
+}
+
 # How the last command ended, whatever it said.
 exits() # STATUS NAME
 {

@@ -88,15 +88,20 @@ for program in 'node -e 1' "$PYTHON -c 1" 'ruby -e 1' 'git --version' 'gcc --ver
 	result $? "$program starts, and nothing is said"
 done
 # -- what is removed outside does not become readable by that
-mkfifo rw/go
 file "$outside/gone" 'secret\n'
 for opened in O_PATH O_RDONLY; do
-	{ sleep 0.5; rm -f "$outside/gone"; echo >rw/go; } &
-	inside "$PYTHON" -Ic 'import os, sys
+	rm -f rw/opened rw/removed
+	{
+		eventually [ -e rw/opened ]
+		rm -f "$outside/gone"
+		touch rw/removed
+	} &
+	inside "$PYTHON" -Ic 'import os, sys, time
 target = sys.argv[1] if sys.argv[2] == "O_PATH" else "rw/mine"
 open("rw/mine", "w").write("mine")
 fd = os.open(target, getattr(os, sys.argv[2]))
-open("rw/go").read()
+open("rw/opened", "w")
+while not os.path.exists("rw/removed"): time.sleep(0.02)
 if sys.argv[2] == "O_RDONLY": os.remove(target)
 print(open("/proc/self/fd/%d" % fd).read())' "$outside/gone" "$opened"
 	wait
