@@ -55,7 +55,7 @@ $(B)/tests/libtests.a: $(call objects,$(HELP_SRC))
 define link_test
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(LINK_EXE) -o $@ $^ $(INIH) $(LIBS)
+	$(Q)$(LINK_EXE) -o $@ $^ $(LIBS) $(INIH)
 endef
 $(TEST_BINS): $(B)/%.t: $(B)/obj/%.o $(B)/tests/libtests.a $(B)/lib/libsbx.a
 	$(link_test)
