@@ -53,6 +53,8 @@ bench command    strace       strace
 bench command    python3      python3
 bench command    node         nodejs
 bench command    git          git
+bench command    ip           iproute2
+bench command    iperf3       iperf3
 '
 
 is_there()

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * network serve		the other side: a DNS server for one name, a server that takes all there is
- * network ADDRESS DNS-PORT	what a look-up, a connection, a server of its own and a megabyte cost
+ * network ADDRESS DNS-PORT [PROXY-PORT LOGIN]
+ *				what a look-up, a connection, a server of its own and a megabyte cost
  *				whoever makes them, in nanoseconds, one line for each
  *
+ * With an HTTP proxy at some port of 127.0.0.1, and what logs in there, a connection is one by CONNECT.
  * A line has the fastest of some batches, as in calls.c. The name is looked up first: by name, its
  * address is nobody's before. Which sandbox it runs in is not known here.
  */
@@ -27,7 +29,8 @@
 #define MEGABYTES 128
 
 static const unsigned char question[] = "\x12\x34\1\0\0\1\0\0\0\0\0\0\5bench\4test\0\0\1\0\1";
-static struct sockaddr_in peer, dns;
+static struct sockaddr_in peer, dns, proxy;
+static char wish[2048]; /* what the proxy is asked for */
 static char bytes[1 << 20];
 
 static struct sockaddr_in place(const char *address, int port)
@@ -119,12 +122,31 @@ static void look_up(void)
 	(void)close(fd);
 }
 
+static void ask_proxy(int fd)
+{
+	char reply[1024] = "";
+	ssize_t got = 0, more;
+
+	if (write(fd, wish, strlen(wish)) < 0)
+		err(1, "proxy");
+	do {
+		more = read(fd, reply + got, sizeof(reply) - 1 - (size_t)got);
+		if (more <= 0)
+			errx(1, "the proxy says: %s", reply);
+		got += more;
+	} while (!strstr(reply, "\r\n\r\n"));
+	if (!strstr(reply, " 200 "))
+		errx(1, "the proxy says: %s", reply);
+}
+
 static int connected(void)
 {
 	int fd = make(SOCK_STREAM);
 
-	if (connect(fd, (struct sockaddr *)&peer, sizeof(peer)) < 0)
+	if (connect(fd, (struct sockaddr *)(proxy.sin_port ? &proxy : &peer), sizeof(peer)) < 0)
 		err(1, "connect");
+	if (proxy.sin_port)
+		ask_proxy(fd);
 	return fd;
 }
 
@@ -194,8 +216,15 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "serve"))
 		serve();
-	if (argc != 3)
-		errx(2, "usage: network ADDRESS DNS-PORT");
+	if (argc != 3 && argc != 5)
+		errx(2, "usage: network ADDRESS DNS-PORT [PROXY-PORT LOGIN]");
+	if (argc == 5) {
+		proxy = place("127.0.0.1", (int)strtol(argv[3], NULL, 10));
+		(void)snprintf(wish, sizeof(wish),
+			       "CONNECT %s:%d HTTP/1.1\r\nHost: %s:%d\r\n"
+			       "Proxy-Authorization: Basic %s\r\n\r\n",
+			       argv[1], PORT, argv[1], PORT, argv[4]);
+	}
 	peer = place(argv[1], PORT);
 	dns = place("127.0.0.1", (int)strtol(argv[2], NULL, 10));
 	if (dns.sin_port)

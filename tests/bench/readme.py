@@ -9,12 +9,14 @@ import shutil
 import sys
 
 MEASURED = "build/bench"
+CHARTS = ("calls", "workloads")
 
 with open("README.md", encoding="utf-8") as file:
     readme = file.read()
-for name in ("calls", "workloads"):
+for name in ("calls", "workloads", "broker", "network"):
     try:
-        shutil.copy(f"{MEASURED}/{name}.svg", f"tests/bench/{name}.svg")
+        if name in CHARTS:
+            shutil.copy(f"{MEASURED}/{name}.svg", f"tests/bench/{name}.svg")
         with open(f"{MEASURED}/{name}.md", encoding="utf-8") as file:
             table = file.read()
     except FileNotFoundError:
