@@ -360,8 +360,20 @@ static bool may_link(const struct brokered *call, const char *from, const char *
 	return false;
 }
 
-/* Folders get no second name, and the kernel says so after it has looked at that. */
-static int refuse_folder(const struct entry *to, uid_t owner)
+static int link_to(int fd, const struct entry *to)
+{
+	char link[32];
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, link, to->folder, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+/*
+ * Folders get no second name, and the kernel says so after it has looked at that. But whose folder it is
+ * comes before whether anything may be made there (fs.protected_hardlinks), and only the kernel knows
+ * that: in a user namespace all others look like nobody. Of the rest, it might answer for its rules about us.
+ */
+static int refuse_folder(int fd, const struct entry *to)
 {
 	struct stat st;
 
@@ -371,21 +383,20 @@ static int refuse_folder(const struct entry *to, uid_t owner)
 		return -errno;
 	if (to->slashed)
 		return -ENOENT;
-	/* Who links what is somebody else's is told so first (fs.protected_hardlinks). */
-	return may_change(to) || owner != geteuid() ? -EPERM : -EACCES;
+	return link_to(fd, to) == -EPERM || may_change(to) ? -EPERM : -EACCES;
 }
 
 /* The very file that is pinned gets the name. One without any name is the program's own. */
 static enum launch_served link_pinned(const struct brokered *call, int fd, const struct entry *to)
 {
-	char from[PATH_MAX], link[32];
+	char from[PATH_MAX];
 	int failed = launch_broker_name(call, fd, from);
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		return launch_broker_done(call, -errno);
 	if (S_ISDIR(st.st_mode))
-		return launch_broker_done(call, refuse_folder(to, st.st_uid));
+		return launch_broker_done(call, refuse_folder(fd, to));
 	if (failed < 0 && (failed != -ELOOP || st.st_nlink))
 		return launch_broker_left(call, failed == -ELOOP ? EXDEV : -failed);
 	if (!may_link(call, failed < 0 ? NULL : from, to->path))
@@ -393,10 +404,7 @@ static enum launch_served link_pinned(const struct brokered *call, int fd, const
 	if (failed >= 0 && launch_broker_is_held_in(call, from) &&
 	    launch_broker_is_held_in(call, to->path))
 		return SERVED_HELD;
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	return launch_broker_done(
-		call,
-		linkat(AT_FDCWD, link, to->folder, to->name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0);
+	return launch_broker_done(call, link_to(fd, to));
 }
 
 static int pin_source(const struct brokered *call, bool *hidden)

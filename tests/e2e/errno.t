@@ -204,7 +204,12 @@ link f g
 link f dro/x
 link f st/f
 link d x
+link d dro/x
+link st x
+link st dro/x
+link st/e dro/x/
 link other x
+link other dro/x
 link f0 x
 link lf x
 link sock x

@@ -269,11 +269,30 @@ static void complain(const struct doer_case *what, const char *before)
 
 static void plant(void)
 {
-	plot_grow(&plot);
 	plot_plant(&plot, bare.root);
 	plot_plant(&plot, boxed.root);
 	free(bare.picture);
 	bare.picture = plot_picture(bare.root);
+}
+
+/* Whether it is the same in both. */
+static bool try(const struct doer_case *what)
+{
+	char *before = strdup(bare.picture);
+	bool same;
+
+	act(&bare, what);
+	act(&boxed, what);
+	same = are_same();
+	succeeded += bare.result.value >= 0;
+	opened += what->call == DO_OPENAT2;
+	renamed += what->call == DO_RENAME || what->call == DO_RENAMEAT2;
+	if (!same && (is_kept(what) || is_unserved(what)))
+		kept++;
+	else if (!same)
+		complain(what, before);
+	free(before);
+	return same;
 }
 
 static void batch(void)
@@ -281,23 +300,34 @@ static void batch(void)
 	static struct doer_case what;
 	bool same = true;
 
+	plot_grow(&plot);
 	plant();
 	for (int i = 0; i < BATCH && same; i++) {
-		char *before = strdup(bare.picture);
-
 		draw(&plot, &what);
-		act(&bare, &what);
-		act(&boxed, &what);
-		same = are_same();
-		succeeded += bare.result.value >= 0;
-		opened += what.call == DO_OPENAT2;
-		renamed += what.call == DO_RENAME || what.call == DO_RENAMEAT2;
-		if (!same && (is_kept(&what) || is_unserved(&what)))
-			kept++;
-		else if (!same)
-			complain(&what, before);
-		free(before);
+		same = try(&what);
 	}
+}
+
+/* What is rare among random ones, and was wrong once: second names for folders, one's own and others'. */
+static void try_folders(void)
+{
+	static const struct plot_entry folders[] = {
+		{ "ours", '/', "", 0755, false },	 { "ours/inner", '/', "", 0755, false },
+		{ "theirs", '/', "", 0755, true },	 { "theirs/inner", '/', "", 0755, true },
+		{ "theirs/ours", '/', "", 0755, false }, { "theirs/closed", '/', "", 0700, true },
+	};
+	static struct doer_case what;
+
+	plot.count = sizeof(folders) / sizeof(folders[0]);
+	memcpy(plot.entries, folders, sizeof(folders));
+	plant();
+	for (size_t from = 0; from < plot.count; from++)
+		for (size_t to = 0; to < plot.count; to++) {
+			what = (struct doer_case){ .call = DO_LINK };
+			snprintf(what.path, sizeof(what.path), "%s", folders[from].path);
+			snprintf(what.to, sizeof(what.to), "%s/new", folders[to].path);
+			(void)try(&what);
+		}
 }
 
 static void compare(const char *name, const char *doer, const char *rules, unsigned int cases)
@@ -309,9 +339,11 @@ static void compare(const char *name, const char *doer, const char *rules, unsig
 	if (!file || fprintf(file, "%s", rules) < 0 || fclose(file) != 0)
 		BAIL_OUT("cannot write %s", policy);
 	wrong = succeeded = opened = renamed = kept = 0;
+	plot_grow(&plot);
 	plant();
 	begin(&bare, doer, uid, policy);
 	begin(&boxed, doer, uid, policy);
+	try_folders();
 	for (unsigned int done = 0; done < cases && wrong < SHOWN; done += BATCH)
 		batch();
 	end(&bare);
