@@ -72,6 +72,13 @@ int launch_broker_pin_own(const struct brokered *call, const char *path);
  */
 int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX]);
 
+/*
+ * In a user namespace the files of all others look like this one's, the kernel's overflow uid. Whether
+ * what is pinned is our own, who may be called so as well:
+ */
+#define NOBODY 65534
+bool launch_broker_owns(int fd, const struct stat *st);
+
 /* Whether the policy allows it; the verdict is the judge's. */
 bool launch_broker_allows(const struct brokered *call, struct sbx_request *request);
 /*

@@ -23,7 +23,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define NOBODY 65534 /* the kernel's overflow uid */
 #define MEMFD_NAME_MOST 249 /* the kernel's: NAME_MAX without "memfd:" */
 
 /* Newer than the system's headers. */
@@ -213,25 +212,6 @@ static int perform(const struct change *change)
 	return failed < 0 ? -errno : 0;
 }
 
-/*
- * In a user namespace the files of all others look like nobody's; who is nobody asks the kernel, which
- * lets only owners read without a trace, and says so before anything is opened.
- */
-static bool is_own(const struct change *change)
-{
-	int fd;
-
-	if (change->st.st_uid != geteuid())
-		return false;
-	if (change->st.st_uid != NOBODY ||
-	    !(S_ISREG(change->st.st_mode) || S_ISDIR(change->st.st_mode)))
-		return true;
-	fd = launch_target_reopen(change->fd, O_RDONLY | O_NOATIME | O_NONBLOCK | O_CLOEXEC, 0);
-	if (fd >= 0)
-		(void)close(fd);
-	return fd != -EPERM;
-}
-
 /* What the kernel would have said without us; 0: it would have worked. */
 static int native_error(const struct change *change)
 {
@@ -245,7 +225,7 @@ static int native_error(const struct change *change)
 		return 0;
 	if (fstatvfs(change->fd, &system) == 0 && system.f_flag & ST_RDONLY)
 		return EROFS;
-	if (is_own(change))
+	if (launch_broker_owns(change->fd, &change->st))
 		return owner == (uid_t)-1 || owner == change->st.st_uid ? 0 : EPERM;
 	if (!now)
 		return EPERM;

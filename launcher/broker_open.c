@@ -228,7 +228,8 @@ static int setting(const char *path)
 
 /*
  * Who would make a file where everybody can, and finds one that somebody else has put there, is
- * refused by the kernel (fs.protected_regular, fs.protected_fifos): but not in the way we open it.
+ * refused by the kernel (fs.protected_regular, fs.protected_fifos): but not in the way we open it. Of two
+ * that look like nobody's, one may be of anybody.
  */
 static bool is_planted(const struct opening *opening, const struct stat *st)
 {
@@ -237,12 +238,12 @@ static bool is_planted(const struct opening *opening, const struct stat *st)
 	struct stat above;
 	int level;
 
-	if (!(opening->flags & O_CREAT) || st->st_uid == geteuid())
+	if (!(opening->flags & O_CREAT) || launch_broker_owns(opening->pinned, st))
 		return false;
 	(void)snprintf(folder, sizeof(folder), "%.*s", (int)(slash - opening->name + 1),
 		       opening->name);
-	if (stat(folder, &above) < 0 || !(above.st_mode & S_ISVTX) || above.st_uid == st->st_uid ||
-	    !(above.st_mode & 022))
+	if (stat(folder, &above) < 0 || !(above.st_mode & S_ISVTX) || !(above.st_mode & 022) ||
+	    (above.st_uid == st->st_uid && st->st_uid != NOBODY))
 		return false;
 	if (S_ISREG(st->st_mode))
 		level = setting("/proc/sys/fs/protected_regular");
