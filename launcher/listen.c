@@ -245,13 +245,28 @@ static bool is_vouched_in_vain(enum launch_call_index index, const struct seccom
 }
 
 /*
+ * A mere name (O_PATH) is asked about only where something is hidden, and read instead, for it cannot be
+ * handed over. Libraries walk that way through folders that the policy does not mention; else they could.
+ */
+static bool is_mere_name(const struct launch_listen *listen, const struct launch_judge *judge,
+			 enum launch_call_index index, const struct seccomp_data *data)
+{
+	const struct sbx_path_call *ask = launch_call_path(index);
+
+	return listen->with.wishes->hushes && ask->act == SBX_ACT_OPEN &&
+	       data->args[ask->flags] & O_PATH && judge->verdict.code == SBX_CODE_OUTSIDE;
+}
+
+/*
  * Where the kernel decides, nobody is told of what libc reads inside itself, either. Code without a file,
  * and a static program that the kernel has put there, have wishes of their own.
  */
-static bool needs_no_words(const struct launch_listen *listen, enum launch_call_index index,
-			   const struct seccomp_notif *asked, int error)
+static bool needs_no_words(const struct launch_listen *listen, const struct launch_judge *judge,
+			   enum launch_call_index index, const struct seccomp_notif *asked,
+			   int error)
 {
 	return is_vouched_in_vain(index, asked, error) ||
+	       is_mere_name(listen, judge, index, &asked->data) ||
 	       (is_inside_libc(listen, asked) && launch_listen_only_reads(index, &asked->data) &&
 		launch_target_is_library((pid_t)asked->pid, asked->data.instruction_pointer));
 }
@@ -270,7 +285,7 @@ static void explain_path(struct launch_listen *listen, struct launch_judge *judg
 	error = launch_judge_call(judge, index, &asked->data, (pid_t)asked->pid);
 	if (!error)
 		error = otherwise;
-	else if (!needs_no_words(listen, index, asked, error))
+	else if (!needs_no_words(listen, judge, index, asked, error))
 		say(listen, judge, asked, layer);
 	answer(listen, asked->id, error, error == 0);
 }
@@ -347,7 +362,8 @@ static void serve_path(struct launch_listen *listen, struct launch_judge *judge,
 		break;
 	case SERVED_JUDGED:
 		launch_judge_record(judge, index);
-		if (!needs_no_words(listen, index, asked, result.error) && !is_usual(listen, judge))
+		if (!needs_no_words(listen, judge, index, asked, result.error) &&
+		    !is_usual(listen, judge))
 			say(listen, judge, asked, "broker");
 		__attribute__((fallthrough));
 	case SERVED_DONE:

@@ -138,6 +138,9 @@ exits 1 'what others are at is not told'
 # -- real programs
 alike 'ls' ls -aR1
 alike 'ls of one' ls -l .env secret
+(cd with/ws && inside -- ls -l && grep '^sbx' "$DIR/err") >&2
+[ $? -eq 1 ]
+result $? 'and nothing is said of folders that libraries walk through to look up owners'
 alike 'busybox ls' busybox ls -aR1
 alike 'busybox find' busybox find . -type f
 alike 'find' find . -type f -o -type d
