@@ -249,25 +249,57 @@ static int plan_space(struct launch *launch, struct launch_error *error)
 	return launch->space.mounts ? 0 : refuse_setting(launch, key, launch->space.lacks, error);
 }
 
+/* Settings that do without a layer, though it may be there. */
+static const struct {
+	enum sbx_key key;
+	uint64_t value;
+	const char *layer; /* NULL: any */
+	const char *text;
+} without[] = {
+	{ SBX_KEY_sandbox_enforce, ENFORCE_NONE, NULL, "enforce = none" },
+	{ SBX_KEY_sandbox_enforce, ENFORCE_SECCOMP, "landlock", "enforce = seccomp" },
+	{ SBX_KEY_sandbox_isolate, ISOLATE_NONE, "userns", "isolate = none" },
+	{ SBX_KEY_sandbox_isolate, ISOLATE_NONE, "netns", "isolate = none" },
+};
+
+/* A layer that is asked for at 'where'. */
+static int check_layer(const struct launch *launch, const char *layer, const char *where,
+		       struct launch_error *error)
+{
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
+		const struct sbx_setting *setting = sbx_setting(launch->image, without[i].key);
+		char there[300];
+
+		if (setting->value != without[i].value ||
+		    (without[i].layer && strcmp(layer, without[i].layer) != 0))
+			continue;
+		put_where(launch->image, setting->file, setting->line, there);
+		return launch_fail(error, EINVAL,
+				   "%s: '%s' is required, and '%s' (%s) does without it (take one "
+				   "of them back)",
+				   where, layer, without[i].text, there);
+	}
+	if (launch_has(layer))
+		return 0;
+	return launch_fail(error, ENOSYS,
+			   "%s: '%s' is required, and missing here: %s (sbx-launch --doctor "
+			   "says more)",
+			   where, layer, launch_has_not(layer));
+}
+
 static int check_required(const struct launch *launch, struct launch_error *error)
 {
 	const struct sbx_range *items = &sbx_setting(launch->image, SBX_KEY_sandbox_require)->items;
+	int failed = 0;
 
-	for (uint32_t i = 0; i < items->count; i++) {
+	for (uint32_t i = 0; i < items->count && !failed; i++) {
 		const struct sbx_item *item = &sbx_items(launch->image)[items->first + i];
-		const char *name = sbx_str(launch->image, item->text);
 		char where[300];
 
-		if (launch_has(name))
-			continue;
 		put_where(launch->image, item->file, item->line, where);
-		return launch_fail(
-			error, ENOSYS,
-			"%s: '%s' is required, and missing here: %s (sbx-launch --doctor "
-			"says more)",
-			where, name, launch_has_not(name));
+		failed = check_layer(launch, sbx_str(launch->image, item->text), where, error);
 	}
-	return 0;
+	return failed;
 }
 
 bool launch_plan_listens(void)

@@ -95,6 +95,12 @@ cmp -s policy.ini "$DIR/policy.ini"
 result $? 'nothing happens to it'
 rm policy.ini
 with 125 "user 'no-such-user' is not in /etc/passwd" 'a user must exist' --user=no-such-user
+for pair in 'landlock enforce none' 'seccomp enforce none' 'landlock enforce seccomp' 'userns isolate none' \
+	'netns isolate none'; do
+	read -r layer key word <<<"$pair"
+	with 125 "command line: '$layer' is required, and '$key = $word' (command line) does without it" \
+		"$key = $word does not go with what needs '$layer'" "--require=$layer" "--$key=$word"
+done
 if ! is_root; then
 	with 125 "only root can run a program as user 'root' (leave 'user' out, or start as root)" \
 		'only root becomes somebody else' --user=root
