@@ -72,6 +72,8 @@ static struct launch_netspace open_doors(const struct launch_netspace *space, in
 
 	if (space)
 		doors = *space;
+	else
+		doors.ipv6 = launch_netspace_host_has_ipv6();
 	for (size_t i = 0; i < 2; i++) {
 		if (doors.doors[streams[i]] >= 0)
 			(void)close(doors.doors[streams[i]]);

@@ -142,8 +142,7 @@ static int set_up(int netlink, bool ipv6, struct launch_error *error)
 	return failed ? say(error, failed, "route ::/0 to lo") : 0;
 }
 
-/* An address that leads anywhere; those of a link and of the host itself do not. */
-static bool host_has_ipv6(void)
+bool launch_netspace_host_has_ipv6(void)
 {
 	struct ifaddrs *all, *each;
 	bool has = false;
@@ -229,7 +228,8 @@ void launch_netspace_close(struct launch_netspace *space)
 
 int launch_netspace_enter(struct launch_netspace *out, struct launch_error *error)
 {
-	struct launch_netspace space = { .ipv6 = host_has_ipv6(), .doors = { -1, -1, -1, -1 } };
+	struct launch_netspace space = { .ipv6 = launch_netspace_host_has_ipv6(),
+					 .doors = { -1, -1, -1, -1 } };
 	int netlink, failed;
 
 	if (unshare(CLONE_NEWNET) < 0)

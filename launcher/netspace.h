@@ -17,7 +17,7 @@ enum launch_door {
 };
 
 struct launch_netspace {
-	bool ipv6; /* the host has it, so every IPv6 address leads here too */
+	bool ipv6; /* the host has it: addresses of hosts are told, and each of them leads here too */
 	int doors
 		[DOOR_COUNT]; /* at port 53 of all addresses, close-on-exec, never wait; -1: none */
 };
@@ -28,6 +28,8 @@ struct launch_netspace {
  * be in the new namespace then, and nothing is left open.
  */
 int launch_netspace_enter(struct launch_netspace *out, struct launch_error *error);
+/* Whether an address of the host leads anywhere; those of a link and of the host itself do not. */
+bool launch_netspace_host_has_ipv6(void);
 void launch_netspace_close(struct launch_netspace *space);
 
 #endif

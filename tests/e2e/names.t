@@ -305,7 +305,9 @@ shut.part.test 3/0
 half 80 DONE
 half 443 EACCES' 'deny wins, by name and port' parts
 asks 'half.part.test' 'what nothing is left of is not asked for'
-if [ -n "$SBX_NAMES_SIX" ]; then
+for shim in '' '--isolate none'; do
+	[ -n "$SBX_NAMES_SIX" ] || continue
+	how=${shim:+ ($shim)}
 	hostile 'six EACCES
 unspecified EACCES
 mapped EACCES
@@ -313,7 +315,8 @@ nat64 EACCES
 local EACCES
 both DONE' 'the same goes for IPv6' six
 	asks 'both.test local.rebind.test mapped.rebind.test nat64.rebind.test six.rebind.test unspecified.rebind.test' 'too'
-fi
+done
+shim='' how=''
 
 # The machine's own servers and file of names; more private, and as somebody else.
 rules 'connect = filed.test:80, ok.test:80, *.wild.test:80' >own.ini
