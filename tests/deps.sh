@@ -38,6 +38,7 @@ check command    setsid       util-linux
 check command    pgrep        procps
 check file       /usr/lib/*/libjemalloc.so.2  libjemalloc2
 check file       /usr/lib/*/libtcmalloc_minimal.so.4  libtcmalloc-minimal4
+check command    bindfs       bindfs
 lint  command    clang        clang
 lint  command    clang-tidy   clang-tidy
 lint  command    clang-format clang-format
