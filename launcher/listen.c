@@ -246,15 +246,16 @@ static bool is_vouched_in_vain(enum launch_call_index index, const struct seccom
 
 /*
  * A mere name (O_PATH) is asked about only where something is hidden, and read instead, for it cannot be
- * handed over. Libraries walk that way through folders that the policy does not mention; else they could.
+ * handed over. Libraries begin that way at / to walk through folders; else they could.
  */
-static bool is_mere_name(const struct launch_listen *listen, const struct launch_judge *judge,
-			 enum launch_call_index index, const struct seccomp_data *data)
+static bool is_walk_from_root(const struct launch_listen *listen, const struct launch_judge *judge,
+			      enum launch_call_index index, const struct seccomp_data *data)
 {
 	const struct sbx_path_call *ask = launch_call_path(index);
 
 	return listen->with.wishes->hushes && ask->act == SBX_ACT_OPEN &&
-	       data->args[ask->flags] & O_PATH && judge->verdict.code == SBX_CODE_OUTSIDE;
+	       data->args[ask->flags] & O_PATH && judge->verdict.code == SBX_CODE_OUTSIDE &&
+	       !strcmp(judge->request.path, "/");
 }
 
 /*
@@ -266,7 +267,7 @@ static bool needs_no_words(const struct launch_listen *listen, const struct laun
 			   int error)
 {
 	return is_vouched_in_vain(index, asked, error) ||
-	       is_mere_name(listen, judge, index, &asked->data) ||
+	       is_walk_from_root(listen, judge, index, &asked->data) ||
 	       (is_inside_libc(listen, asked) && launch_listen_only_reads(index, &asked->data) &&
 		launch_target_is_library((pid_t)asked->pid, asked->data.instruction_pointer));
 }
