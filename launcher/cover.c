@@ -161,8 +161,11 @@ int launch_covers_mount(struct launch_covers *covers, struct launch_error *error
 	if (failed)
 		return launch_fail(error, -failed, "cannot unmount what masks were made from: %s",
 				   strerror(-failed));
-	/* What we are in may be behind a mask; from its name on, we are in front of it. */
-	if (here && chdir(cwd) < 0)
+	/*
+	 * What we are in may be behind a mask; from its name on, we are in front of it. Elsewhere it
+	 * may be a folder that whoever started us could enter, and we cannot.
+	 */
+	if (here && launch_covers_over(covers, cwd) && chdir(cwd) < 0)
 		return launch_fail(error, errno, "cannot enter '%s' again: %s", cwd,
 				   strerror(errno));
 	return 0;

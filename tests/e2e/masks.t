@@ -247,6 +247,16 @@ for name in ("token", "hole/key"):
 	(cd ws/docs && "$LAUNCH" -q -p ../../cwd.ini -- sh -c 'echo x >text; echo x >new') >"$DIR/out" 2>"$DIR/err"
 	[ "$(cat ws/docs/text)" = text ] && [ ! -e ws/docs/new ]
 	result $? 'nor can it be written from there'
+	# As for whom sudo has started it, in somebody else's folder.
+	if is_root; then
+		mkdir -m 700 closed
+		copy_tested
+		(cd closed && as_user "$DIR/copy/build/bin/sbx-launch" -q --trust -p "$DIR/work/cwd.ini" -- \
+			sh -c 'cat "$1/token2" "$1/hole/key"' - "$DIR/work/ws") >"$DIR/out" 2>"$DIR/err"
+		has out neighbour 'it may start in a folder that it could not enter'
+		hasnt out SECRET 'and reaches nothing else from there'
+		rmdir closed
+	fi
 
 	# A folder that the program could open to itself is seen, or the pattern is the broker's.
 	if ! is_root; then
