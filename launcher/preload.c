@@ -44,6 +44,8 @@ void launch_preload_choose(struct launch *launch)
 		launch->options.no_shim ? "--no-shim" : launch_preload_find(launch->shim);
 	if (!launch->shimless && !may_be_read(launch->image, launch->shim))
 		launch->shimless = "the policy does not let " SBX_SHIM_NAME " be read";
+	if (!launch->shimless && !launch_user_reads(&launch->user, launch->shim))
+		launch->shimless = "the program's user cannot read " SBX_SHIM_NAME;
 	if (launch->shimless)
 		launch->wishes.quiet = launch->wishes.hushes = false;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define CAPABILITIES 64 /* the kernel has fewer, and says where they end */
@@ -104,6 +105,22 @@ int launch_user_become(const struct launch_user *user, struct launch_error *erro
 		return 0;
 	return launch_fail(error, errno, "cannot become user %u: %s", (unsigned int)user->uid,
 			   strerror(errno));
+}
+
+bool launch_user_reads(const struct launch_user *user, const char *path)
+{
+	struct launch_error error;
+	int status = -1;
+	pid_t child;
+
+	if (!user->foreign)
+		return access(path, R_OK) == 0;
+	child = fork();
+	if (!child)
+		_exit(launch_user_become(user, &error) < 0 || access(path, R_OK) < 0);
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return status == 0;
 }
 
 int launch_user_drop(uint64_t keep, struct launch_error *error)

@@ -18,6 +18,9 @@ int launch_user_find(const struct sbx_image *image, struct launch_user *user,
 /* Becomes that user, with no group but the user's own. */
 int launch_user_become(const struct launch_user *user, struct launch_error *error);
 
+/* Whether that user can read the file; tried by a child, for there is no way back. */
+bool launch_user_reads(const struct launch_user *user, const char *path);
+
 /*
  * Takes every capability away from every set, for good, but those in 'keep' (1 << CAP_…), which stay
  * in the permitted and effective sets of this process alone.

@@ -132,4 +132,13 @@ has out X=y 'and one that is set'
 launch -- sh -c 'sbx=$(dirname "$0"); "$sbx/sbx-policy" check read /etc/shadow' "$LAUNCH"
 has out 'path is outside the sandbox' 'inside, sbx-policy knows the policy of the sandbox'
 
+# As when root has it in its own folder.
+if is_root; then
+	copy_tested && mkdir -m 700 "$DIR/shut" && cp -a "$DIR/copy/build" "$DIR/shut/"
+	run "$DIR/shut/build/bin/sbx-launch" -v --user=nobody -- sh -c 'id -u; cat none/key'
+	has out "$NOBODY" 'a user who cannot get at the shim runs programs without it'
+	hasnt err ld.so 'nobody else has to say so'
+	has err "the program's user cannot read libsbx-shim.so" 'but the plan does'
+fi
+
 finish
