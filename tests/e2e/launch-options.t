@@ -5,7 +5,6 @@
 # that says whose fault it is, and a program that was never started.
 # shellcheck source=tests/e2e/lib.sh disable=SC2016 # '$' is for policies
 . "${SBX_TOP:-.}/tests/e2e/lib.sh"
-LAUNCH=$SBX_BUILD/bin/sbx-launch
 
 # The program leaves a mark where it was started. The policy stands outside of what it may write.
 TOUCH=(touch started)

@@ -16,8 +16,6 @@ unset -v SANDBOX_SBX_IMAGE SUDO_UID POSIXLY_CORRECT SSL_CERT_FILE SSL_CERT_DIR C
 
 SBX_TOP=$(cd "${SBX_TOP:-.}" && pwd) || exit
 SBX_BUILD=$(cd "${SBX_BUILD:-$SBX_TOP/build/release}" && pwd) || exit
-SBX=$SBX_BUILD/bin/sbx-policy
-LAUNCH=$SBX_BUILD/bin/sbx-launch
 PYTHON=/usr/bin/python3
 [ -x "$PYTHON" ] || PYTHON=python3
 NOBODY=65534
@@ -53,6 +51,32 @@ if ! as_user test -x "$DIR" && ! { rmdir "$DIR" && DIR=$(mktemp -d /tmp/XXXXXXXX
 	echo 'Bail out! no folder that an ordinary user can reach'
 	exit 1
 fi
+
+# What is tested, where an ordinary user can reach it: in $DIR/copy.
+copy_tested()
+{
+	local copy=$DIR/copy
+
+	[ ! -d "$copy" ] || return 0
+	mkdir -p "$copy/build/lib" "$copy/tests" "$copy/policy" &&
+		cp -a "$SBX_BUILD/bin" "$SBX_BUILD/share" "$copy/build/" &&
+		cp -a "$SBX_BUILD"/lib/lib* "$copy/build/lib/" &&
+		cp -a "$SBX_TOP/tests/e2e" "$copy/tests/" &&
+		cp -a "$SBX_TOP/examples" "$copy/" &&
+		cp -a "$SBX_TOP"/policy/*.h "$SBX_TOP"/policy/*.def "$copy/policy/" &&
+		chown -R 0:0 "$copy" && chmod -R u+rwX,go+rX,go-w "$copy"
+}
+
+# Root's own folder is closed to others.
+if is_root && ! as_user test -x "$SBX_BUILD/bin/sbx-policy"; then
+	copy_tested || exit
+	for built in "$SBX_BUILD"/*; do
+		[ -e "$DIR/copy/build/${built##*/}" ] || ln -s "$built" "$DIR/copy/build/" || exit
+	done
+	SBX_BUILD=$DIR/copy/build
+fi
+SBX=$SBX_BUILD/bin/sbx-policy
+LAUNCH=$SBX_BUILD/bin/sbx-launch
 mkdir "$DIR/work" "$DIR/home"
 export HOME="$DIR/home"
 export TMPDIR="$DIR"
@@ -214,19 +238,13 @@ policy() # TEXT
 	printf '[sandbox]\ninclude = none\n%b' "$1" >policy.ini
 }
 
-# The test once more, by somebody without rights, on a copy that they can reach.
+# The test once more, by somebody without rights.
 again_as_user()
 {
-	local copy=$DIR/copy line plan=0 before=$COUNT test
+	local line plan=0 before=$COUNT test
 
 	test=$(basename "$0")
-	mkdir -p "$copy/build" "$copy/tests" "$copy/policy" "$DIR/user" || return
-	cp -a "$SBX_BUILD/bin" "$SBX_BUILD/share" "$copy/build/" &&
-		cp -a "$SBX_TOP/tests/e2e" "$copy/tests/" &&
-		cp -a "$SBX_TOP/examples" "$copy/" &&
-		cp -a "$SBX_TOP"/policy/*.h "$SBX_TOP"/policy/*.def "$copy/policy/" &&
-		mkdir -p "$copy/build/lib" && cp -a "$SBX_BUILD"/lib/lib* "$copy/build/lib/" || return
-	chown -R 0:0 "$copy" && chmod -R u+rwX,go+rX,go-w "$copy" && chown "$NOBODY" "$DIR/user" || return
+	copy_tested && mkdir -p "$DIR/user" && chown "$NOBODY" "$DIR/user" || return
 	while IFS= read -r line; do
 		case $line in
 		'ok '[0-9]* | 'not ok '[0-9]*)
@@ -238,7 +256,7 @@ again_as_user()
 		*) echo "$line" ;;
 		esac
 	done < <(cd / && as_user env HOME="$DIR/user" TMPDIR="$DIR/user" SBX_AGAIN=yes \
-		SBX_TOP="$copy" SBX_BUILD="$copy/build" bash "$copy/tests/e2e/$test" 2>&1)
+		SBX_TOP="$DIR/copy" SBX_BUILD="$DIR/copy/build" bash "$DIR/copy/tests/e2e/$test" 2>&1)
 	[ "$plan" -gt 0 ] && [ "$plan" -eq $((COUNT - before)) ]
 }
 

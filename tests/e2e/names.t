@@ -79,7 +79,9 @@ fi
 
 # shellcheck source=tests/e2e/lib.sh
 . "${SBX_TOP:-.}/tests/e2e/lib.sh"
-NAMES=$SBX_TOP/tests/e2e/names
+# Where whoever the program runs as can read it.
+NAMES=$DIR/names
+cp -r "$SBX_TOP/tests/e2e/names" "$NAMES" && chmod -R go+rX "$NAMES" || exit
 PYTHON3=$(command -v /usr/bin/python3 || command -v python3)
 
 # shellcheck source=tests/e2e/names/services.sh
