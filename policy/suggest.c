@@ -397,6 +397,14 @@ static void put_where(const struct sbx_report *report, enum sbx_key key, struct 
 	sbx_out_shortened(out, main_file(image), 100, SBX_ESCAPE_PLAIN);
 }
 
+/* The user's own mode counts before that of a profile, which is not theirs to change. */
+static bool has_profile_mode(const struct sbx_image *image)
+{
+	const struct sbx_setting *mode = sbx_setting(image, SBX_KEY_network_mode);
+
+	return sbx_files(image)[mode->file].role == SBX_FILE_PROFILE;
+}
+
 /* The line to add is for the main file, whichever has the mode. */
 static void put_mode(const struct sbx_image *image, struct sbx_out *out)
 {
@@ -416,7 +424,9 @@ static void put_mode(const struct sbx_image *image, struct sbx_out *out)
 static void put_line(const struct sbx_report *report, const struct sbx_suggestion *suggestion,
 		     struct sbx_out *out)
 {
-	if (suggestion->kind == SBX_SUGGEST_MODE) {
+	bool outdoes = suggestion->kind == SBX_SUGGEST_MODE && has_profile_mode(report->image);
+
+	if (suggestion->kind == SBX_SUGGEST_MODE && !outdoes) {
 		put_mode(report->image, out);
 	} else if (suggestion->key == SBX_KEY_path_max_file_bytes) {
 		sbx_out_str(out, "To allow it, the user can change in ");
@@ -425,6 +435,8 @@ static void put_line(const struct sbx_report *report, const struct sbx_suggestio
 	}
 	put_where(report, suggestion->key, out);
 	sbx_out_str(out, ": ");
+	if (outdoes)
+		sbx_out_str(out, "mode = filtered and ");
 	sbx_suggest_value(report, suggestion, out);
 }
 

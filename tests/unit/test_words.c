@@ -406,6 +406,15 @@ static void check_included_mode(void)
 	     "to \\[network\\] in policy\\.ini: connect = example\\.com:443\n$",
 	     "a mode is removed from the file that has it");
 	sbx_free(policy);
+	tree_file("profiles/shut.ini", "[network]\nmode = none\n", 0644);
+	load_profiles = tree_path("profiles");
+	policy = load_text("[sandbox]\ninclude = none, shut\ntmp = shared\n");
+	load_profiles = NULL;
+	like(explain(policy, "connect example.com:443"),
+	     "By: profiles/shut\\.ini:2 mode = none\n.* can add to \\[network\\] in policy\\.ini: "
+	     "mode = filtered and connect = example\\.com:443\n$",
+	     "but not from a profile: one's own counts before it");
+	sbx_free(policy);
 	(void)tree_file("policy.ini", ALONE, 0600);
 	if (sbx_load(&load, &policy, &errors) < 0)
 		BAIL_OUT("%s", errors.list[0].text);
