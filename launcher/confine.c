@@ -75,7 +75,7 @@ static int enforce_filters(const struct launch *launch, int *listener, struct la
 			"the supervisor cannot be asked here, and would have to hold a part "
 			"of the policy: %s",
 			strerror(-*listener));
-	return *listener >= 0 ? 0 : launch_filter_load(launch->image, error);
+	return *listener >= 0 ? 0 : launch_filter_load(&launch->wishes, error);
 }
 
 static void close_between(unsigned int first, unsigned int end)

@@ -153,17 +153,17 @@ static int read_wishes(const struct sbx_image *image, enum sbx_key key,
 int launch_filter_wishes(const struct sbx_image *image, struct launch_wishes *wishes,
 			 struct launch_error *error)
 {
-	int failed = read_wishes(image, SBX_KEY_syscalls_allow, wishes->allowed, error);
+	int failed;
 
+	/* Much of it is for whoever has a supervisor to say. */
+	*wishes = (struct launch_wishes){ .vouched = true, .scopes = true };
+	failed = read_wishes(image, SBX_KEY_syscalls_allow, wishes->allowed, error);
 	if (failed >= 0)
 		failed = read_wishes(image, SBX_KEY_syscalls_deny, wishes->denied, error);
 	wishes->no_udp = sbx_network_mode(image) != SBX_NETWORK_FULL;
 	wishes->no_unix_datagram =
 		wishes->no_udp && !sbx_setting(image, SBX_KEY_network_unix_datagram)->value;
 	wishes->asks_network = wishes->no_udp;
-	wishes->vouched = wishes->scopes = true;
-	wishes->metadata = wishes->memfd = false; /* for whoever has a supervisor to say */
-	wishes->hides = wishes->files = wishes->names = false;
 	wishes->quiet = wishes->hushes = sbx_setting(image, SBX_KEY_errors_explain)->value == 0;
 	return failed < 0 ? failed : 0;
 }
@@ -238,16 +238,12 @@ static bool any(const bool *marked)
 	return false;
 }
 
-int launch_filter_load(const struct sbx_image *image, struct launch_error *error)
+int launch_filter_load(const struct launch_wishes *wishes, struct launch_error *error)
 {
-	struct launch_wishes wishes;
-	int failed = launch_filter_wishes(image, &wishes, error);
+	int failed = any(wishes->allowed) ? load_loosened(wishes->allowed, error)
+					  : load(&launch_filter_standalone, error);
 
 	if (failed < 0)
 		return failed;
-	failed = any(wishes.allowed) ? load_loosened(wishes.allowed, error)
-				     : load(&launch_filter_standalone, error);
-	if (failed < 0)
-		return failed;
-	return any(wishes.denied) || wishes.no_udp ? load_denied(&wishes, error) : 0;
+	return any(wishes->denied) || wishes->no_udp ? load_denied(wishes, error) : 0;
 }

@@ -13,11 +13,13 @@
 
 #include <linux/filter.h>
 
+struct launch_wishes;
+
 /*
  * Loads the base filter on the calling thread, which must have no_new_privs, for a run without a
  * listener: it refuses by itself.
  */
-int launch_filter_load(const struct sbx_image *image, struct launch_error *error);
+int launch_filter_load(const struct launch_wishes *wishes, struct launch_error *error);
 
 /* Checks [syscalls] before anything runs: names, groups, and what may be loosened. */
 int launch_filter_check(const struct sbx_image *image, struct launch_error *error);

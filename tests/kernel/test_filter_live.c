@@ -61,17 +61,26 @@ static int load_listening(void)
 			    &(struct sock_fprog){ built.len, built.code });
 }
 
+static int load_alone(void)
+{
+	struct launch_wishes wishes;
+	struct launch_error error;
+
+	return launch_filter_wishes(image, &wishes, &error) < 0 ||
+			       launch_filter_load(&wishes, &error) < 0
+		       ? -1
+		       : 0;
+}
+
 /* In the child: another user, no new privileges, the filter. */
 static void confine(int filter)
 {
-	struct launch_error error;
-
 	if (as_user && (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)))
 		_exit(255);
 	if (filter == NATIVE)
 		return;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    (filter == LISTENING ? load_listening() : launch_filter_load(image, &error)) < 0)
+	    (filter == LISTENING ? load_listening() : load_alone()) < 0)
 		_exit(255);
 }
 
