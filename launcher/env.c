@@ -354,18 +354,6 @@ static int by_order(const void *left, const void *right)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/* "policy.ini:12", or only the file where there are no lines. */
-static const char *where(const struct building *b, const struct sbx_item *item, char out[300])
-{
-	const char *file = sbx_str(b->image, sbx_files(b->image)[item->file].name);
-
-	if (item->line)
-		snprintf(out, 300, "%.256s:%u", file, item->line);
-	else
-		snprintf(out, 300, "%.256s", file);
-	return out;
-}
-
 /* How much of a name goes into a message. */
 static int shown_len(size_t len)
 {
@@ -390,9 +378,11 @@ static int settle_name(const struct building *b, struct candidate *first, size_t
 			return launch_fail(b->error, EINVAL,
 					   "%s: variable '%.*s' contradicts %s (a line in a "
 					   "stronger file, or on the command line, decides)",
-					   where(b, first[i].item, here),
+					   launch_where(b->image, first[i].item->file,
+							first[i].item->line, here),
 					   shown_len(first->name.len), first->name.text,
-					   where(b, first->item, there));
+					   launch_where(b->image, first->item->file,
+							first->item->line, there));
 	return 0;
 }
 
@@ -438,17 +428,20 @@ static int check(const struct building *b)
 			return launch_fail(b->error, EINVAL,
 					   "%s: variable '%.*s' is sbx's own (choose a name that "
 					   "does not begin with " OWN_PREFIX ")",
-					   where(b, c->item, at), shown, name);
+					   launch_where(b->image, c->item->file, c->item->line, at),
+					   shown, name);
 		if (!c->value)
 			return launch_fail(b->error, ENOENT,
 					   "%s: %s '%.*s' is not in the environment (export it "
 					   "before the start, or take the line out)",
-					   where(b, c->item, at), key, shown, name);
+					   launch_where(b->image, c->item->file, c->item->line, at),
+					   key, shown, name);
 		if (c->origin == FROM_SECRET_FILE && !b->secret_dir)
 			return launch_fail(b->error, EINVAL,
 					   "%s: secret_file '%.*s' has no place to be ('tmp = "
 					   "private' makes one)",
-					   where(b, c->item, at), shown, name);
+					   launch_where(b->image, c->item->file, c->item->line, at),
+					   shown, name);
 	}
 	return 0;
 }
@@ -506,7 +499,8 @@ static int write_secrets(const struct building *b, int dir)
 		if (error)
 			return launch_fail(b->error, -error,
 					   "%s: cannot write secret_file '%.200s': %s",
-					   where(b, c->item, at), name, strerror(-error));
+					   launch_where(b->image, c->item->file, c->item->line, at),
+					   name, strerror(-error));
 	}
 	return 0;
 }

@@ -31,6 +31,10 @@ struct launch_error {
 int launch_fail(struct launch_error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4))); /* returns -code */
 
+/* "policy.ini:12", or the file's name alone where there are no lines. Returns 'out'. */
+const char *launch_where(const struct sbx_image *image, uint32_t file, uint32_t line,
+			 char out[300]);
+
 /* How much is said on standard error. */
 enum launch_voice {
 	VOICE_NOTHING,

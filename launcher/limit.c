@@ -13,14 +13,12 @@
 static int impossible(const struct sbx_image *image, const struct sbx_setting *setting,
 		      const char *name, const char *why, struct launch_error *error)
 {
+	char where[300];
+
 	if (setting->file == SBX_NONE)
 		return launch_fail(error, EINVAL, "%s: %s", name, why);
-	if (!setting->line)
-		return launch_fail(error, EINVAL, "%s: %s: %s",
-				   sbx_str(image, sbx_files(image)[setting->file].name), name, why);
-	return launch_fail(error, EINVAL, "%s:%u: %s: %s",
-			   sbx_str(image, sbx_files(image)[setting->file].name), setting->line,
-			   name, why);
+	return launch_fail(error, EINVAL, "%s: %s: %s",
+			   launch_where(image, setting->file, setting->line, where), name, why);
 }
 
 static const struct {

@@ -30,24 +30,13 @@ static uint64_t value_of(const struct launch *launch, enum sbx_key key)
 	return sbx_setting(launch->image, key)->value;
 }
 
-/* "policy.ini:12", or the file's name alone. */
-static void put_where(const struct sbx_image *image, uint32_t file, uint32_t line, char out[300])
-{
-	const char *name = file == SBX_NONE ? "sbx" : sbx_str(image, sbx_files(image)[file].name);
-
-	if (line)
-		(void)snprintf(out, 300, "%.256s:%u", name, line);
-	else
-		(void)snprintf(out, 300, "%.256s", name);
-}
-
 static int refuse_setting(const struct launch *launch, enum sbx_key key, const char *why,
 			  struct launch_error *error)
 {
 	const struct sbx_setting *setting = sbx_setting(launch->image, key);
 	char where[300];
 
-	put_where(launch->image, setting->file, setting->line, where);
+	(void)launch_where(launch->image, setting->file, setting->line, where);
 	return launch_fail(error, EINVAL, "%s: '%s' in [%s] cannot be enforced: %s", where,
 			   sbx_keys[key].name, sbx_keys[key].section, why);
 }
@@ -58,7 +47,7 @@ static int refuse_rule(const struct launch *launch, uint32_t index, const char *
 	const struct sbx_rule *rule = &sbx_rules(launch->image)[index];
 	char where[300];
 
-	put_where(launch->image, rule->file, rule->line, where);
+	(void)launch_where(launch->image, rule->file, rule->line, where);
 	return launch_fail(error, EINVAL, "%s: '%s' cannot be enforced: %s", where,
 			   sbx_str(launch->image, rule->text), why);
 }
@@ -273,7 +262,7 @@ static int check_layer(const struct launch *launch, const char *layer, const cha
 		if (setting->value != without[i].value ||
 		    (without[i].layer && strcmp(layer, without[i].layer) != 0))
 			continue;
-		put_where(launch->image, setting->file, setting->line, there);
+		(void)launch_where(launch->image, setting->file, setting->line, there);
 		return launch_fail(error, EINVAL,
 				   "%s: '%s' is required, and '%s' (%s) does without it (take one "
 				   "of them back)",
@@ -296,7 +285,7 @@ static int check_required(const struct launch *launch, struct launch_error *erro
 		const struct sbx_item *item = &sbx_items(launch->image)[items->first + i];
 		char where[300];
 
-		put_where(launch->image, item->file, item->line, where);
+		(void)launch_where(launch->image, item->file, item->line, where);
 		failed = check_layer(launch, sbx_str(launch->image, item->text), where, error);
 	}
 	return failed;

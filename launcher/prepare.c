@@ -189,6 +189,7 @@ static int open_log(struct launch *launch, struct launch_error *error)
 {
 	const struct sbx_setting *setting = sbx_setting(launch->image, SBX_KEY_errors_log);
 	const char *path = sbx_str(launch->image, setting->text);
+	char where[300];
 
 	if (launch->options.log_fd >= 0)
 		launch->log_fd = fcntl(launch->options.log_fd, F_DUPFD_CLOEXEC, 3);
@@ -204,7 +205,9 @@ static int open_log(struct launch *launch, struct launch_error *error)
 	if (launch->options.log_fd >= 0)
 		return launch_fail(error, errno, "--log-fd: descriptor %d is not open",
 				   launch->options.log_fd);
-	return launch_fail(error, errno, "cannot write the log '%s': %s", path, strerror(errno));
+	return launch_fail(error, errno, "%s: cannot write the log '%s': %s%s",
+			   launch_where(launch->image, setting->file, setting->line, where), path,
+			   strerror(errno), errno == ENOENT ? " (its folder has to be there)" : "");
 }
 
 static int check_kept(const struct launch *launch, struct launch_error *error)

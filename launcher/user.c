@@ -57,16 +57,17 @@ int launch_user_find(const struct sbx_image *image, struct launch_user *user,
 	const struct sbx_setting *setting = sbx_setting(image, SBX_KEY_sandbox_user);
 	struct launch_user found = { .uid = geteuid(), .gid = getegid() };
 	const char *name = sbx_str(image, setting->text);
+	char where[300];
 
 	if (setting->is_set && *name && !look_up(name, &found))
 		return launch_fail(error, EINVAL, "%s: user '%s' is not in /etc/passwd",
-				   sbx_str(image, sbx_files(image)[setting->file].name), name);
+				   launch_where(image, setting->file, setting->line, where), name);
 	found.foreign = found.uid != geteuid();
 	if (found.foreign && geteuid() != 0)
 		return launch_fail(error, EPERM,
 				   "%s: only root can run a program as user '%s' (leave 'user' "
 				   "out, or start as root)",
-				   sbx_str(image, sbx_files(image)[setting->file].name), name);
+				   launch_where(image, setting->file, setting->line, where), name);
 	*user = found;
 	return 0;
 }
