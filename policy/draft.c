@@ -199,5 +199,6 @@ void sbx_draft_done(struct sbx_draft *draft)
 	free(draft->sections.list);
 	free(draft->rules.list);
 	free(draft->programs.list);
+	free(draft->links.list);
 	sbx_resolve_cache_free(draft->cache);
 }

@@ -71,6 +71,16 @@ struct draft_program {
 	const char *manager;
 };
 
+/* On the way of a path that an entry wrote. */
+struct draft_link {
+	uint32_t file;
+	unsigned int line;
+	enum sbx_key key;
+	const char *text;
+	const char *place; /* of the link itself */
+	const char *end; /* where the path leads */
+};
+
 #define DRAFT_VECTOR(type)    \
 	struct {              \
 		type *list;   \
@@ -88,6 +98,8 @@ struct sbx_draft {
 	DRAFT_VECTOR(struct draft_section) sections;
 	DRAFT_VECTOR(struct draft_rule) rules;
 	DRAFT_VECTOR(struct draft_program) programs; /* found so far */
+	DRAFT_VECTOR(struct draft_link)
+	links; /* on the way of what is allowed, of the policy's files and the log */
 	/* the entry that decides each scalar key, or SBX_NONE */
 	uint32_t settled[SBX_KEY_COUNT];
 	const char *settled_path[SBX_KEY_COUNT]; /* resolved, of keys that are paths */
@@ -179,6 +191,10 @@ enum draft_path_need {
 enum draft_path_result sbx_draft_path(struct sbx_draft *draft, const struct draft_entry *entry,
 				      const char *text, enum draft_path_need need,
 				      struct draft_path *out);
+
+/* Tells of each link on the way of a path, by its own place. */
+void sbx_draft_links(const char *dir, const char *path, void (*tell)(void *arg, const char *place),
+		     void *arg);
 
 /* Variables and "~" in 'text'; NULL when unset (reported unless the entry is optional). */
 const char *sbx_draft_expand(struct sbx_draft *draft, const struct draft_entry *entry,

@@ -201,6 +201,18 @@ static bool may_be_read(struct sbx_draft *draft, uint32_t file, int fd)
 	return true;
 }
 
+/* Whoever replaces it decides what the next run reads. */
+static void keep_link(void *arg, const char *place)
+{
+	struct sbx_draft *draft = arg;
+	struct draft_link link = { .file = SBX_NONE,
+				   .key = SBX_KEY_sandbox_include,
+				   .place = sbx_draft_copy(draft, place, strlen(place)) };
+
+	if (link.place)
+		(void)DRAFT_PUSH(draft, &draft->links, link);
+}
+
 /* The folder of a path, its links resolved; the file's own name may be a link and stays. */
 static bool locate(struct sbx_draft *draft, const char *base, const char *name, const char **path,
 		   const char **dir)
@@ -222,6 +234,7 @@ static bool locate(struct sbx_draft *draft, const char *base, const char *name, 
 static void read_file(struct sbx_draft *draft, const char *base, struct draft_file file,
 		      const struct draft_entry *from)
 {
+	const char *written = file.path;
 	uint32_t index;
 	int fd;
 
@@ -242,8 +255,11 @@ static void read_file(struct sbx_draft *draft, const char *base, struct draft_fi
 		sbx_draft_error(draft, index, 0, "cannot be read: %s", strerror(errno));
 	if (fd < 0)
 		return;
-	if (may_be_read(draft, index, fd))
+	if (may_be_read(draft, index, fd)) {
+		if (*draft->files.list[index].path)
+			sbx_draft_links(base, written, keep_link, draft);
 		read_fd(draft, index, fd);
+	}
 	(void)close(fd);
 }
 
@@ -552,8 +568,8 @@ static void include_file(struct sbx_draft *draft, const struct draft_entry *entr
 				cycle);
 	if (cycle || is_read(draft, path))
 		return;
-	file.path = path;
-	read_file(draft, "/", file, entry);
+	file.path = text;
+	read_file(draft, from->dir, file, entry);
 }
 
 /* Files that are included add their own entries behind: the loop reaches them too. */

@@ -419,6 +419,54 @@ static const char *own_place(struct sbx_draft *draft, const struct draft_entry *
 	return sbx_draft_copy(draft, name.path, strlen(name.path));
 }
 
+struct links {
+	void (*tell)(void *arg, const char *place);
+	void *arg;
+};
+
+static void meet(void *arg, const char *place)
+{
+	const struct links *links = arg;
+	char byte;
+
+	if (readlink(place, &byte, 1) >= 0)
+		links->tell(links->arg, place);
+}
+
+void sbx_draft_links(const char *dir, const char *path, void (*tell)(void *arg, const char *place),
+		     void *arg)
+{
+	struct links links = { tell, arg };
+	struct sbx_viewer viewer = {
+		.process = getpid(), .thread = getpid(), .meet = meet, .arg = &links
+	};
+	struct sbx_resolved at;
+
+	(void)sbx_resolve_as(&viewer, dir, path, SBX_RESOLVE_MISSING | SBX_RESOLVE_UNSEEN, &at);
+}
+
+struct on_the_way {
+	struct sbx_draft *draft;
+	const struct draft_entry *entry;
+	const char *end;
+};
+
+static void keep_link(void *arg, const char *place)
+{
+	const struct on_the_way *way = arg;
+	struct draft_link link = {
+		.file = way->entry->file,
+		.line = way->entry->line,
+		.key = way->entry->key,
+		.text = way->entry->text,
+		.place = sbx_draft_copy(way->draft, place, strlen(place)),
+		.end = way->end,
+	};
+
+	if (link.place)
+		(void)DRAFT_PUSH(way->draft, &way->draft->links, link);
+}
+
 enum draft_path_result sbx_draft_path(struct sbx_draft *draft, const struct draft_entry *entry,
 				      const char *text, enum draft_path_need need,
 				      struct draft_path *out)
@@ -456,5 +504,9 @@ enum draft_path_result sbx_draft_path(struct sbx_draft *draft, const struct draf
 	if (!strcmp(at.path, "/") && *pattern)
 		out->literal = 0;
 	out->path = sbx_draft_join(draft, at.path, out->literal, pattern, "");
+	if (out->path && at.through_link && need != DRAFT_PATH_ANY &&
+	    entry->key != SBX_KEY_sandbox_workdir)
+		sbx_draft_links(draft->files.list[entry->file].dir, literal, keep_link,
+				&(struct on_the_way){ draft, entry, out->path });
 	return out->path ? DRAFT_PATH_OK : DRAFT_PATH_BAD;
 }

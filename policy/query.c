@@ -49,6 +49,43 @@ static void check_workdir(struct sbx_draft *draft, const struct sbx_image *image
 			request.path);
 }
 
+/* Events behind a policy's last line would be its next ones. */
+static void check_log(struct sbx_draft *draft)
+{
+	uint32_t settled = draft->settled[SBX_KEY_errors_log];
+	const char *log = draft->settled_path[SBX_KEY_errors_log];
+	struct stat there, file;
+
+	if (!log || stat(log, &there) < 0)
+		return;
+	for (size_t i = 0; i < draft->files.count; i++)
+		if (*draft->files.list[i].path && stat(draft->files.list[i].path, &file) == 0 &&
+		    file.st_dev == there.st_dev && file.st_ino == there.st_ino)
+			sbx_draft_error(draft, draft->entries.list[settled].file,
+					draft->entries.list[settled].line,
+					"the log is '%s', a file of the policy (name another one)",
+					draft->files.list[i].name);
+}
+
+/* What the program puts in the place of a link, the next run would be allowed. */
+static void check_links(struct sbx_draft *draft, const struct sbx_image *image)
+{
+	for (size_t i = 0; i < draft->links.count; i++) {
+		const struct draft_link *link = &draft->links.list[i];
+		struct sbx_request request = { .op = SBX_OP_DELETE,
+					       .path = link->place,
+					       .size = -1 };
+		struct sbx_verdict verdict;
+
+		sbx_eval(image, &request, &verdict);
+		if (verdict.allowed)
+			sbx_draft_error(draft, link->file, link->line,
+					"'%s' leads through the link '%s', which the program could "
+					"replace (write '%s' instead)",
+					link->text, link->place, link->end);
+	}
+}
+
 int sbx_load(const struct sbx_load *load, struct sbx_policy **policy, struct sbx_errors *errors)
 {
 	struct sbx_image *image = NULL;
@@ -69,6 +106,8 @@ int sbx_load(const struct sbx_load *load, struct sbx_policy **policy, struct sbx
 	}
 	if (!error) {
 		check_workdir(&draft, image);
+		check_links(&draft, image);
+		check_log(&draft);
 		error = draft.failed ? -EINVAL : 0;
 	}
 	sbx_draft_done(&draft);

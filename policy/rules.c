@@ -428,7 +428,13 @@ static void lock_path(struct sbx_draft *draft, uint32_t file, const char *path, 
 		(void)push_rule(draft, &rule);
 }
 
-/* The policy decides what is allowed, so it is never to be changed from inside, nor is the log. */
+#define POLICY_STAYS "the policy and what it includes stay as they are"
+#define LOG_STAYS "the log is written from outside only"
+
+/*
+ * The policy decides what is allowed, so it is never to be changed from inside, nor is the log; nor
+ * where the next run finds them.
+ */
 static void lock_rules(struct sbx_draft *draft, uint32_t file)
 {
 	for (size_t i = 0; i < draft->files.count; i++) {
@@ -437,15 +443,22 @@ static void lock_rules(struct sbx_draft *draft, uint32_t file)
 
 		if (!*path)
 			continue;
-		lock_path(draft, file, path, "the policy and what it includes stay as they are");
+		lock_path(draft, file, path, POLICY_STAYS);
 		if (sbx_resolve_path("/", path, SBX_RESOLVE_MISSING, draft->cache, &at) == 0 &&
 		    strcmp(at.path, path) != 0)
 			lock_path(draft, file, sbx_draft_copy(draft, at.path, strlen(at.path)),
-				  "the policy and what it includes stay as they are");
+				  POLICY_STAYS);
 	}
 	if (draft->settled_path[SBX_KEY_errors_log])
-		lock_path(draft, file, draft->settled_path[SBX_KEY_errors_log],
-			  "the log is written from outside only");
+		lock_path(draft, file, draft->settled_path[SBX_KEY_errors_log], LOG_STAYS);
+	for (size_t i = 0; i < draft->links.count; i++) {
+		const struct draft_link *link = &draft->links.list[i];
+
+		if (link->key == SBX_KEY_errors_log)
+			lock_path(draft, file, link->place, LOG_STAYS);
+		else if (link->key == SBX_KEY_sandbox_include)
+			lock_path(draft, file, link->place, POLICY_STAYS);
+	}
 }
 
 static void settle_path(struct sbx_draft *draft, enum sbx_key key, enum draft_path_need need)

@@ -93,6 +93,27 @@ has err "Cannot delete 'policy.ini'" 'and where it is'
 cmp -s policy.ini "$DIR/policy.ini"
 result $? 'nothing happens to it'
 rm policy.ini
+# So does what leads there: whoever replaces it decides what the next run reads, and where it writes.
+mkdir "$DIR/far" && cp "$DIR/policy.ini" "$DIR/far/" && ln -s "$DIR/far" far && ln -s far/policy.ini one && ln -s one two
+printf '[sandbox]\ninclude = bash, ./far/policy.ini\n[errors]\nlog = ./far/log\n' >including.ini
+for way in '-p far/policy.ini' '-p two' '-p including.ini' '--log=far/log'; do
+	for option in '' --isolate=none --no-shim; do
+		# shellcheck disable=SC2086 # words
+		launch $way $option -- sh -c 'rm far; mv far x; ln -sfn /etc one; ln -sfn /etc far/..; mkdir n; mv -T n far'
+		has err "Cannot delete 'far'" "a link to them is not removed ($way $option)"
+		has err "Cannot rename 'far'" 'nor moved or replaced'
+		[ "$(readlink far)" = "$DIR/far" ]
+		result $? 'and leads where it did'
+		rm -rf n one && ln -s far/policy.ini one
+	done
+done
+launch -p two -- sh -c 'rm two; rm one'
+has err "Cannot delete 'two'" 'nor is a link of a chain'
+has err "Cannot delete 'one'" 'any of them'
+rm -f far one two including.ini
+printf '[sandbox]\nworkspace = ${workdir}\n\n[errors]\nlog = /no/such/log\n' >"$DIR/log.ini"
+refused 125 "$DIR/log.ini:5: cannot write the log '/no/such/log': No such file or directory (its folder has to be there)" \
+	'a log that cannot be written has its line' -p "$DIR/log.ini" -- "${TOUCH[@]}"
 with 125 "user 'no-such-user' is not in /etc/passwd" 'a user must exist' --user=no-such-user
 for pair in 'landlock enforce none' 'seccomp enforce none' 'landlock enforce seccomp' 'userns isolate none' \
 	'netns isolate none'; do

@@ -234,6 +234,31 @@ says err "sbx-policy: policy.ini:2: cannot include './locked/x.ini': Permission 
 chmod 755 locked
 rm -f policy.ini
 
+# -- links that the program could put there for the next run
+mkdir ws elsewhere && mkdir ws/folder ws/held elsewhere/sub && ln -s ../elsewhere ws/link && ln -s folder ws/near &&
+	ln -s ../../elsewhere ws/held/link && ln -s ws to-ws
+for key in read write exec; do
+	bad "$key does not lead through a link that the program could replace" \
+		"[sandbox]\nworkspace = ./ws\n[paths]\n$key = ./ws/link\n" \
+		"4: './ws/link' leads through the link '$PWD/ws/link', which the program could replace (write '$PWD/elsewhere' instead)"
+done
+bad 'nor deeper' '[sandbox]\nworkspace = ./ws\n[paths]\nread = ./ws/link/sub\n' "4: './ws/link/sub' leads through the link '$PWD/ws/link'"
+bad 'nor where it leads into the workspace now' '[sandbox]\nworkspace = ./ws\n[paths]\nread = ./ws/near\n' "4: './ws/near' leads through"
+bad 'nor does a section' '[sandbox]\nworkspace = ./ws\n[path a]\nroot = ./ws/link\nmode = ro\n' "4: './ws/link' leads through"
+bad 'nor a socket' '[sandbox]\nworkspace = ./ws\n[network]\nconnect = unix:./ws/link/sock\n' "leads through the link '$PWD/ws/link'"
+good 'what is denied may' '[sandbox]\nworkspace = ./ws\n[paths]\ndeny = ./ws/link\n'
+good 'and what leads through a link that stays' '[sandbox]\nworkspace = ./to-ws\n[paths]\nread = ./to-ws/folder\n'
+good 'also below what may only be read' '[sandbox]\nworkspace = ./ws\n[path a]\nroot = ./ws/held\nmode = ro\n[paths]\nread = ./ws/held/link\n'
+
+# -- the log
+file part.ini ''
+bad 'the log is not the policy' '[sandbox]\ninclude = none\n[errors]\nlog = ./policy.ini\n' \
+	"4: the log is 'policy.ini', a file of the policy (name another one)"
+bad 'nor what it includes' '[sandbox]\ninclude = none, ./part.ini\n[errors]\nlog = ./part.ini\n' "4: the log is './part.ini', a file of the policy"
+ln part.ini part.log
+bad 'under whatever name' '[sandbox]\ninclude = none, ./part.ini\n[errors]\nlog = ./part.log\n' "4: the log is './part.ini', a file of the policy"
+rm part.log part.ini
+
 # -- includes
 bad 'a missing profile names the nearest one' '[sandbox]\ninclude = nod\n' "2: no profile is called 'nod' (did you mean 'node'?)"
 bad 'a missing profile that is like nothing tells how files are written' '[sandbox]\ninclude = zzzzzzzzz\n' "2: no profile is called 'zzzzzzzzz' (a file is written with a slash: './zzzzzzzzz')"
