@@ -140,7 +140,6 @@ static const char *const refused[] = {
 	"migrate_pages",
 	"move_pages",
 	"mbind",
-	"set_mempolicy",
 	"shmget",
 	"shmat",
 	"shmctl",
@@ -349,6 +348,21 @@ static void test_routes(void)
 		}
 	}
 	cmp_ok(wrong, "==", 0, "setsockopt: only source routes are refused");
+}
+
+/* Refused whatever the mode is; in silence where it is a probe. */
+static void test_mempolicy(void)
+{
+	size_t wrong = 0;
+
+	for (uint64_t mode = 0; mode < 64; mode++) {
+		bool probe = mode == 0 || mode == 5;
+
+		wrong += ask3(STANDALONE, "set_mempolicy", mode, 0, 0) != FAILS(EPERM);
+		wrong += ask3(LISTENING, "set_mempolicy", mode, 0, 0) !=
+			 (probe ? FAILS(EPERM) : ALLOWED);
+	}
+	cmp_ok(wrong, "==", 0, "set_mempolicy: only what libnuma probes is refused in silence");
 }
 
 static void test_flags(void)
@@ -653,6 +667,7 @@ int main(void)
 		test_sockets(listening);
 		test_seccomp_call(listening);
 	}
+	test_mempolicy();
 	test_flags();
 	test_others();
 	test_judge();
