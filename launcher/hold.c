@@ -154,18 +154,21 @@ static bool is_folder(const char *path)
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static int refuse_exec(const struct holding *h, const struct sbx_rule *rule)
+static int refuse_exec(const struct holding *h, const struct sbx_rule *rule, uint32_t taker)
 {
-	const char *file = rule->file == SBX_NONE
-				   ? "sbx"
-				   : sbx_str(h->image, sbx_files(h->image)[rule->file].name);
+	const struct sbx_rule *takes = taker == SBX_NONE ? NULL : &sbx_rules(h->image)[taker];
+	char where[300], there[300] = "";
 
+	if (takes)
+		(void)launch_where(h->image, takes->file, takes->line, there);
 	return launch_fail(
 		h->error, EINVAL,
-		"%.256s:%u: '%s' cannot be enforced: what is executed must be read by the "
-		"kernel itself, and rules take rights away there that only the supervisor "
-		"can hold (take exec back, or move one of them)",
-		file, rule->line, sbx_str(h->image, rule->text));
+		"%s: '%s' cannot be enforced: what is executed must be read by the "
+		"kernel itself, and only the supervisor can hold what %s%s%.256s there (take one "
+		"of them back, or move it)",
+		launch_where(h->image, rule->file, rule->line, where),
+		sbx_str(h->image, rule->text), takes ? there : "rules take away",
+		takes ? " takes away by " : "", takes ? sbx_str(h->image, takes->text) : "");
 }
 
 /* What the kernel can grant at a place that a rule names. */
@@ -195,7 +198,7 @@ static int hold_place(struct holding *h, const struct sbx_rule *rule, struct lau
 	h->out->brokered |= place->left;
 	if (h->landlock && rule->rights & SBX_RIGHT_EXEC && lost & HOLD_EXEC &&
 	    !(rule->flags & SBX_RULE_WORKSPACE))
-		return refuse_exec(h, rule);
+		return refuse_exec(h, rule, place->taker);
 	return 0;
 }
 
@@ -242,7 +245,7 @@ static int leave_place(struct holding *h, const struct sbx_rule *rule, uint8_t r
 	h->out->brokered |= launch_hold_classes(rights);
 	h->out->wider = true;
 	if (h->landlock && rights & SBX_RIGHT_EXEC)
-		return refuse_exec(h, rule);
+		return refuse_exec(h, rule, SBX_NONE);
 	return 0;
 }
 

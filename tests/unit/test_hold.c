@@ -191,8 +191,10 @@ static void test_masks(void)
 
 	ok(launch_hold_make(image, true, NULL, &hold, &error) < 0,
 	   "what is to be executed is not left to the broker");
-	like(error.text, "policy.ini:5: 'exec = ./work' cannot be enforced",
-	     "and the line is named");
+	like(error.text,
+	     "policy.ini:5: 'exec = ./work' cannot be enforced: .* what policy.ini:6 takes away by "
+	     "deny = ./work/a there",
+	     "and both lines are named");
 	for (uint32_t i = 0; i < sbx_count(image, SBX_TABLE_rules); i++)
 		masked[i] = sbx_rules(image)[i].kind == SBX_RULE_DENY;
 	ok(!launch_hold_make(image, true, masked, &hold, &error), "a mask makes it possible");
