@@ -149,6 +149,13 @@ static bool suggest_line(const struct sbx_report *report, const char *path, size
 	return true;
 }
 
+/* Below /proc/PID, which nobody has twice. */
+static bool is_of_process(const char *path)
+{
+	return is_below(path, "/proc") && path[strlen("/proc")] &&
+	       strchr("0123456789", path[strlen("/proc/")]) && path[strlen("/proc/")];
+}
+
 static void suggest_path(const struct sbx_report *report, struct sbx_suggestion *suggestion)
 {
 	const struct sbx_request *request = report->request;
@@ -156,7 +163,10 @@ static void suggest_path(const struct sbx_report *report, struct sbx_suggestion 
 	size_t len = path ? strlen(path) : 0;
 	bool creates = request->op == SBX_OP_CREATE || request->op == SBX_OP_BIND;
 
-	if (len == 0 || path[0] != '/')
+	/* Each terminal is there for one run. */
+	if (len > strlen("/dev/pts") && is_below(path, "/dev/pts"))
+		len = strlen("/dev/pts");
+	if (len == 0 || path[0] != '/' || is_of_process(path))
 		suggestion->kind = SBX_SUGGEST_IMPOSSIBLE;
 	else if (request->op == SBX_OP_CONNECT && sbx_socket(path))
 		suggestion->kind = SBX_SUGGEST_SOCKET;

@@ -250,6 +250,17 @@ static void check_texts(void)
 	sbx_free(policy);
 }
 
+/* A line that the next run cannot have, or does not want. */
+static void check_passing_places(void)
+{
+	like(explain_once(ALONE, "read /proc/1/environ"), "No policy line can allow it",
+	     "of one process's entries in /proc no line is suggested");
+	like(explain_once(ALONE, "read /proc/none"), "can add to .* read = /proc/none",
+	     "of others one is");
+	like(explain_once(ALONE, "write /dev/pts/7"), "can add to .*: write = /dev/pts\n",
+	     "of terminals all are, for each is there for one run");
+}
+
 static void check_network_off(void)
 {
 	is(explain_once(ALONE, "connect example.com:443"),
@@ -1247,6 +1258,7 @@ int main(void)
 	state = 1;
 	build();
 	check_texts();
+	check_passing_places();
 	check_network_off();
 	check_reports();
 	check_looked_up();
