@@ -228,12 +228,24 @@ static void find_lost(const struct sbx_image *image, const struct sbx_request *r
 	}
 }
 
-/* What a [path] section refuses by suffix or size must not get out of it by a move. */
-static bool leaves_section(const struct sbx_image *image, uint32_t from, uint32_t to)
+static bool has_conditions(const struct sbx_image *image, uint32_t section)
 {
-	return from != SBX_NONE && from != to &&
-	       (sbx_sections(image)[from].suffixes.count ||
-		sbx_sections(image)[from].max_bytes != UINT64_MAX);
+	return section != SBX_NONE && (sbx_sections(image)[section].suffixes.count ||
+				       sbx_sections(image)[section].max_bytes != UINT64_MAX);
+}
+
+/*
+ * What a [path] section refuses by suffix or size must not get out of it by a move, nor into it inside
+ * of a folder; or with a size that nobody looked at.
+ */
+static bool crosses_sections(const struct sbx_image *image, const struct sbx_request *request,
+			     uint32_t from, uint32_t to)
+{
+	bool unseen = request->is_dir;
+
+	if (to != SBX_NONE && request->size < 0)
+		unseen |= sbx_sections(image)[to].max_bytes != UINT64_MAX;
+	return from != to && (has_conditions(image, from) || (unseen && has_conditions(image, to)));
 }
 
 static bool same_folder(const char *a, const char *b)
@@ -256,7 +268,7 @@ static void eval_target(const struct sbx_image *image, const struct sbx_request 
 	eval_one(image, &target, extra, trace, verdict);
 	if (!verdict->allowed) {
 		verdict->flags |= SBX_VERDICT_TARGET;
-	} else if (leaves_section(image, source.section, verdict->section) ||
+	} else if (crosses_sections(image, request, source.section, verdict->section) ||
 		   ((verdict->rights & ~source.rights) &&
 		    !same_folder(request->path, request->to))) {
 		sbx_refuse(verdict, SBX_CODE_REFER, SBX_NONE);

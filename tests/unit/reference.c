@@ -477,6 +477,19 @@ static bool is_picky(const struct ref_rule *section)
 	return section && (section->suffixes[0] || section->max_bytes != UINT64_MAX);
 }
 
+/* A section's conditions hold for what is made there: nobody has looked at what comes from elsewhere. */
+static bool crosses(const struct ref_rule *from, const struct ref_rule *to,
+		    const struct sbx_request *request)
+{
+	if (from == to)
+		return false;
+	if (is_picky(from))
+		return true;
+	if (request->is_dir)
+		return is_picky(to);
+	return to && to->max_bytes != UINT64_MAX && request->size < 0;
+}
+
 void ref_ask(const struct ref_rule *rules, size_t count, const struct sbx_request *request,
 	     bool *spoke, bool *below, struct ref_answer *answer)
 {
@@ -495,7 +508,7 @@ void ref_ask(const struct ref_rule *rules, size_t count, const struct sbx_reques
 	if (!walk(rules, count, &target, spoke, below, &parent, &there))
 		(void)refuse(answer, SBX_CODE_OUTSIDE);
 	else if (judge(&parent, &there, &target, answer) &&
-		 ((there.section != here.section && is_picky(here.section)) ||
+		 (crosses(here.section, there.section, request) ||
 		  ((there.rights & ~here.rights) && !same_folder(request->path, request->to))))
 		(void)refuse(answer, SBX_CODE_REFER);
 	if (answer->allowed && request->is_dir)

@@ -674,6 +674,63 @@ static void check_rename(void)
 	sbx_free(policy);
 }
 
+/* A folder brings along what is in it. */
+static void check_folder_moves(void)
+{
+	static const struct {
+		const char *from, *to, *code;
+		bool new_repo;
+		const char *name;
+	} cases[] = {
+		{ "work/x", "docs/x.md", "refer", false, "a folder enters no section by its name" },
+		{ "docs/x", "docs/y", "allowed", false, "but may move within one" },
+		{ "work/x", "plain/x", "allowed", false, "and into one without conditions" },
+	};
+	struct sbx_policy *policy =
+		load_text(ALONE "[paths]\nwrite = .\ndeny = ./cfg/**/key\n"
+				"[path plain]\nroot = ./plain\nmode = rw\n"
+				"[path docs]\nroot = ./docs\nmode = rw\nsuffixes = .md\n");
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct sbx_request request = { .op = SBX_OP_RENAME,
+					       .is_dir = true,
+					       .new_repo = cases[i].new_repo,
+					       .size = -1,
+					       .path = tree_path(cases[i].from),
+					       .to = tree_path(cases[i].to) };
+		struct sbx_verdict verdict;
+
+		sbx_eval(sbx_policy_image(policy), &request, &verdict);
+		is(sbx_code_name((enum sbx_code)verdict.code), cases[i].code, "%s (%s to %s)",
+		   cases[i].name, cases[i].from, cases[i].to);
+	}
+	sbx_free(policy);
+}
+
+/* A file that is moved has a size that nobody asked for, or one that fits. */
+static void check_sized_move(void)
+{
+	struct sbx_policy *policy = load_text(ALONE "[paths]\nwrite = .\n[path docs]\n"
+						    "root = ./docs\nmode = rw\n"
+						    "max_file_bytes = 1K\n");
+	struct sbx_request request = { .op = SBX_OP_RENAME,
+				       .size = -1,
+				       .path = tree_path("work/f"),
+				       .to = tree_path("docs/f") };
+	struct sbx_verdict verdict;
+
+	sbx_eval(sbx_policy_image(policy), &request, &verdict);
+	is(sbx_code_name((enum sbx_code)verdict.code), "refer", "a file of any size is copied");
+	request.size = 10;
+	sbx_eval(sbx_policy_image(policy), &request, &verdict);
+	is(sbx_code_name((enum sbx_code)verdict.code), "allowed", "one that fits may be moved");
+	request.path = tree_path("docs/g");
+	request.size = -1;
+	sbx_eval(sbx_policy_image(policy), &request, &verdict);
+	is(sbx_code_name((enum sbx_code)verdict.code), "allowed", "as may any within the section");
+	sbx_free(policy);
+}
+
 /* Which rule decided: file, line and text of it. */
 static void check_rules(void)
 {
@@ -833,6 +890,8 @@ int main(void)
 		check_orders(i);
 	}
 	check_rename();
+	check_folder_moves();
+	check_sized_move();
 	check_rules();
 	check_complain();
 	check_tmp();
