@@ -208,6 +208,16 @@ static bool kernel_lets(const struct launch_judge *judge)
 	return fd >= 0;
 }
 
+/* What the broker alone would hold. */
+static bool is_for_protections(const struct launch_judge *judge)
+{
+	const struct sbx_verdict *verdict = &judge->verdict;
+
+	return verdict->code == SBX_CODE_PROTECTED ||
+	       (verdict->code == SBX_CODE_REFER && verdict->rule != SBX_NONE &&
+		sbx_rules(judge->image)[verdict->rule].kind == SBX_RULE_PROTECT);
+}
+
 /* Without a broker nobody holds default protections: what is refused for them alone is not refused. */
 static bool refuses(struct launch_judge *judge)
 {
@@ -217,7 +227,7 @@ static bool refuses(struct launch_judge *judge)
 		return !judge->verdict.allowed;
 	}
 	sbx_eval(judge->image, &judge->request, &judge->verdict);
-	return !judge->verdict.allowed && judge->verdict.code != SBX_CODE_PROTECTED;
+	return !judge->verdict.allowed && !is_for_protections(judge);
 }
 
 static int judge_request(struct launch_judge *judge)

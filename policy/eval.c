@@ -203,29 +203,64 @@ static size_t parent_len(const char *path)
 	return len;
 }
 
+/* Rules behind "**" that may speak anywhere below one place of a folder, and nowhere below 'other'. */
+static void find_apart(const struct sbx_walk *walk, const struct sbx_walk *other,
+		       struct sbx_state *found)
+{
+	sbx_state_clear(found);
+	for (uint32_t i = 0; i < walk->words; i++) {
+		for (uint64_t bits = walk->live[i] & ~other->live[i]; bits; bits &= bits - 1) {
+			uint32_t glob = i * 64 + (uint32_t)__builtin_ctzll(bits);
+
+			if (walk->fans[glob].star == glob)
+				sbx_note_hole(found, walk->image, walk->fans[glob].node);
+		}
+	}
+}
+
 /*
- * Rules behind "**" that may speak anywhere below the old name of a folder, and nowhere below the new
- * one.
+ * What is in a folder was made under the rules of its old name. Where others hold below the new one, it
+ * must be made there once more, bit by bit: it is to be copied.
  */
-static void find_lost(const struct sbx_image *image, const struct sbx_request *request,
-		      struct sbx_state *lost)
+static void check_gained(const struct sbx_request *request, const struct sbx_walk *from,
+			 const struct sbx_walk *to, struct sbx_verdict *verdict)
+{
+	struct sbx_request spared = *request;
+	struct sbx_state gained;
+	uint32_t hole;
+
+	find_apart(to, from, &gained);
+	/* Protections speak below every folder, but not where nothing is protected. */
+	if (from->here.free)
+		sbx_note_guards(&gained, to, false);
+	gained.free = to->here.free;
+	hole = pick_hole(&gained, request);
+	if (hole == SBX_NONE)
+		return;
+	spared.new_repo = true;
+	sbx_refuse(verdict, SBX_CODE_REFER, hole);
+	verdict->flags |= SBX_VERDICT_TARGET;
+	if (pick_hole(&gained, &spared) == SBX_NONE)
+		verdict->flags |= SBX_VERDICT_REPO;
+}
+
+/* A folder that is moved takes along what rules anywhere below either name are about. */
+static void check_below(const struct sbx_image *image, const struct sbx_request *request,
+			struct sbx_verdict *verdict)
 {
 	struct sbx_request target = *request;
 	struct sbx_walk from, to;
+	struct sbx_state lost;
 
-	sbx_state_clear(lost);
 	target.path = request->to;
 	if (!sbx_walk(&from, image, request, NULL, NULL) ||
 	    !sbx_walk(&to, image, &target, NULL, NULL))
 		return;
-	for (uint32_t i = 0; i < from.words; i++) {
-		for (uint64_t bits = from.live[i] & ~to.live[i]; bits; bits &= bits - 1) {
-			uint32_t glob = i * 64 + (uint32_t)__builtin_ctzll(bits);
-
-			if (sbx_fans(image)[glob].star == glob)
-				sbx_note_hole(lost, image, sbx_fans(image)[glob].node);
-		}
-	}
+	find_apart(&from, &to, &lost);
+	if (pick_hole(&lost, request) != SBX_NONE)
+		refuse_hole(image, pick_hole(&lost, request), verdict);
+	else
+		check_gained(request, &from, &to, verdict);
 }
 
 static bool has_conditions(const struct sbx_image *image, uint32_t section)
@@ -262,7 +297,6 @@ static void eval_target(const struct sbx_image *image, const struct sbx_request 
 {
 	struct sbx_verdict source = *verdict;
 	struct sbx_request target = *request;
-	struct sbx_state lost;
 
 	target.path = request->to;
 	eval_one(image, &target, extra, trace, verdict);
@@ -274,9 +308,7 @@ static void eval_target(const struct sbx_image *image, const struct sbx_request 
 		sbx_refuse(verdict, SBX_CODE_REFER, SBX_NONE);
 		verdict->flags |= SBX_VERDICT_TARGET;
 	} else if (request->is_dir) {
-		find_lost(image, request, &lost);
-		if (pick_hole(&lost, request) != SBX_NONE)
-			refuse_hole(image, pick_hole(&lost, request), verdict);
+		check_below(image, request, verdict);
 	}
 }
 

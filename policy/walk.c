@@ -525,6 +525,22 @@ void sbx_note_hole(struct sbx_state *state, const struct sbx_image *image, uint3
 	sbx_keep_first(&state->guard_repo, hole->guard_repo);
 }
 
+void sbx_note_guards(struct sbx_state *state, const struct sbx_walk *walk, bool inner)
+{
+	for (uint32_t i = 0; i < walk->words; i++) {
+		for (uint64_t bits = walk->live[i]; bits; bits &= bits - 1) {
+			uint32_t glob = i * 64 + (uint32_t)__builtin_ctzll(bits);
+			const struct sbx_fan *fan = &walk->fans[glob];
+			const struct sbx_hole *hole = &sbx_holes(walk->image)[fan->node];
+
+			if (fan->star != glob || (inner && walk->nodes[fan->node].parent == 0))
+				continue;
+			sbx_keep_first(&state->guard, hole->guard);
+			sbx_keep_first(&state->guard_repo, hole->guard_repo);
+		}
+	}
+}
+
 /* Rules that reach below the place where the walk ended, by name and not by "**" alone. */
 OUTLINE static void find_holes(struct sbx_walk *walk)
 {

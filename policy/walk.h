@@ -57,6 +57,8 @@ bool sbx_walk(struct sbx_walk *walk, const struct sbx_image *image,
 void sbx_state_clear(struct sbx_state *state);
 /* Rules that reach below a place. */
 void sbx_note_hole(struct sbx_state *state, const struct sbx_image *image, uint32_t node);
+/* Default protections behind every "**" that is open where a walk ended; 'inner': but the one at the root. */
+void sbx_note_guards(struct sbx_state *state, const struct sbx_walk *walk, bool inner);
 
 static inline void sbx_keep_first(uint32_t *kept, uint32_t rule)
 {

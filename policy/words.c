@@ -218,7 +218,9 @@ static void put_headline(const struct sbx_report *report, struct sbx_out *out)
 	sbx_out_str(out, "Cannot ");
 	put_subject(report, out);
 	sbx_out_str(out, ": ");
-	if (report->verdict->code == SBX_CODE_SIZE) {
+	if (report->verdict->code == SBX_CODE_REFER && report->verdict->rule != SBX_NONE) {
+		sbx_out_str(out, "rules there may refuse what is in it.");
+	} else if (report->verdict->code == SBX_CODE_SIZE) {
 		sbx_out_str(out, "file too large (");
 		sbx_out_number(out, (uint64_t)report->request->size);
 		sbx_out_str(out, " bytes).");

@@ -40,6 +40,35 @@ os.rename(*(os.path.expandvars(path) for path in sys.argv[1:]))' "$@"
 
 for isolate in auto none; do
 	fresh
+	inside -- bash -c 'mv packages/web $TMPDIR/w && mkdir -p $TMPDIR/w/.husky $TMPDIR/w/src &&
+		echo evil >$TMPDIR/w/.npmrc && echo fine >$TMPDIR/w/src/file && mv $TMPDIR/w packages/web'
+	exits 1 "$isolate: what is protected does not come out of private tmp in a folder"
+	[ ! -e ws/packages/web/.husky ] && [ ! -e ws/packages/web/.npmrc ]
+	result $? 'and is not there'
+	[ "$(cat ws/packages/web/src/file)" = fine ]
+	result $? 'what is beside it is'
+	inside -- bash -c 'mkdir -p $TMPDIR/a/b && echo fine >$TMPDIR/a/b/c && mv $TMPDIR/a new && echo f >$TMPDIR/f && mv $TMPDIR/f f'
+	exits 0 "$isolate: what is harmless comes out"
+	[ "$(cat ws/new/b/c)$(cat ws/f)" = finef ]
+	result $? 'whole'
+	inside -- bash -c 'mkdir $TMPDIR/x && mv $TMPDIR/x $TMPDIR/y && mv new moved && mv moved packages/ && mv packages/moved $TMPDIR/'
+	exits 0 "$isolate: within the workspace, within private tmp and into it folders are moved"
+	hasnt err 'sbx: ' 'without a word'
+
+	inside -- bash -c 'mkdir -p part/hooks && mv -T part old/.git/modules/lib'
+	exits 1 "$isolate: a folder does not become a part of a repository"
+	[ ! -e ws/old/.git/modules/lib/hooks ]
+	result $? 'with hooks'
+	inside -- bash -c 'mkdir -p new/.git/modules/lib/hooks && mkdir a && mv a new/.git/modules/a'
+	exits 0 "$isolate: in a new repository they do"
+
+	inside -- bash -c 'mkdir -p x/sub && echo k >x/sub/key && mv -T x cfg/x'
+	exits 1 "$isolate: what is denied anywhere below a folder does not come there in another"
+	[ ! -e ws/cfg/x/sub/key ]
+	result $? 'and is not there'
+	inside -- bash -c 'mkdir -p y/z && echo fine >y/z/f && mv -T y cfg/y && mv cfg/y cfg/yy && cat cfg/yy/z/f'
+	exits 0 "$isolate: what is harmless does, and moves on"
+
 	inside -- bash -c 'mkdir folder && head -c 100000 /dev/zero >folder/evil.html && cp folder/evil.html big.md'
 	renames folder out/x.md
 	exits 1 "$isolate: a folder that is called like a file brings nothing into a section"

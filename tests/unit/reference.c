@@ -472,6 +472,32 @@ static void leave(const struct ref_rule *rules, size_t count, const struct sbx_r
 	answer->codes = codes;
 }
 
+/* What is in a folder was not made under what a "**" says that is open at the new name alone. */
+static void enter(const struct ref_rule *rules, size_t count, const struct sbx_request *request,
+		  const struct place *here, const struct place *there, bool *below,
+		  struct ref_answer *answer)
+{
+	struct place gained = { .free = there->free };
+	bool unguarded = here->free && !there->free;
+	struct ref_parts from, to;
+
+	split(request->path, SIZE_MAX, &from);
+	split(request->to, SIZE_MAX, &to);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t at = 0; at < rules[i].parts.count; at++) {
+			if ((rules[i].flags & SBX_RULE_ABSENT) ||
+			    !is_stars(&rules[i].parts.list[at]) || !is_open(&rules[i], at, &to) ||
+			    (is_open(&rules[i], at, &from) &&
+			     !(unguarded && rules[i].kind == SBX_RULE_PROTECT)))
+				continue;
+			below[i] = true;
+			note_undone(&gained, &rules[i]);
+		}
+	}
+	if (gained.undone | (request->new_repo ? 0 : gained.undone_repo))
+		(void)refuse(answer, SBX_CODE_REFER);
+}
+
 static bool is_picky(const struct ref_rule *section)
 {
 	return section && (section->suffixes[0] || section->max_bytes != UINT64_MAX);
@@ -513,4 +539,6 @@ void ref_ask(const struct ref_rule *rules, size_t count, const struct sbx_reques
 		(void)refuse(answer, SBX_CODE_REFER);
 	if (answer->allowed && request->is_dir)
 		leave(rules, count, request, below, answer);
+	if (answer->allowed && request->is_dir)
+		enter(rules, count, request, &here, &there, below, answer);
 }

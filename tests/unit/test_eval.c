@@ -674,6 +674,30 @@ static void check_rename(void)
 	sbx_free(policy);
 }
 
+#define PRIVATE "/run/sbx-private"
+
+static struct sbx_policy *load_private(const char *text)
+{
+	const char *file = "policy.ini";
+	const struct sbx_load load = {
+		.files = &file, .file_count = 1, .cwd = tree_root, .private_tmp = PRIVATE
+	};
+	struct sbx_policy *policy;
+	struct sbx_errors errors;
+
+	(void)unlink(tree_path(file));
+	(void)tree_file(file, text, 0600);
+	if (sbx_load(&load, &policy, &errors) < 0)
+		BAIL_OUT("%s in\n%s", errors.list[0].text, text);
+	return policy;
+}
+
+/* Absolute, or below the tree. */
+static const char *place(const char *path)
+{
+	return path[0] == '/' ? path : tree_path(path);
+}
+
 /* A folder brings along what is in it. */
 static void check_folder_moves(void)
 {
@@ -685,19 +709,30 @@ static void check_folder_moves(void)
 		{ "work/x", "docs/x.md", "refer", false, "a folder enters no section by its name" },
 		{ "docs/x", "docs/y", "allowed", false, "but may move within one" },
 		{ "work/x", "plain/x", "allowed", false, "and into one without conditions" },
+		{ "work/x", "cfg/x", "refer", false, "nor does it go where more may be denied" },
+		{ "cfg/x", "cfg/y/x", "allowed", false, "but may move where the same is denied" },
+		{ "work/x", "work/y/x", "allowed", false, "or nothing is" },
+		{ PRIVATE "/x", "work/x", "refer", false, "what is not protected must be copied" },
+		{ PRIVATE "/x", PRIVATE "/y", "allowed", false, "or stay where nothing is" },
+		{ "work/x", PRIVATE "/x", "allowed", false, "or go there" },
+		{ PRIVATE "/x", "work/x", "refer", true, "a new repository protects the rest" },
+		{ "work/x", "work/.git/modules/x", "refer", false, "a repository gets no part" },
+		{ "work/x", "work/.git/modules/x", "allowed", true, "but a new one does" },
+		{ "work/.git/modules/x", "work/.git/modules/y", "allowed", false,
+		  "parts of one may be renamed" },
 	};
 	struct sbx_policy *policy =
-		load_text(ALONE "[paths]\nwrite = .\ndeny = ./cfg/**/key\n"
-				"[path plain]\nroot = ./plain\nmode = rw\n"
-				"[path docs]\nroot = ./docs\nmode = rw\nsuffixes = .md\n");
+		load_private(ALONE "[paths]\nwrite = .\ndeny = ./cfg/**/key\n"
+				   "[path plain]\nroot = ./plain\nmode = rw\n"
+				   "[path docs]\nroot = ./docs\nmode = rw\nsuffixes = .md\n");
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct sbx_request request = { .op = SBX_OP_RENAME,
 					       .is_dir = true,
 					       .new_repo = cases[i].new_repo,
 					       .size = -1,
-					       .path = tree_path(cases[i].from),
-					       .to = tree_path(cases[i].to) };
+					       .path = place(cases[i].from),
+					       .to = place(cases[i].to) };
 		struct sbx_verdict verdict;
 
 		sbx_eval(sbx_policy_image(policy), &request, &verdict);
