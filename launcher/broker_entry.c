@@ -110,6 +110,7 @@ static enum launch_served make_entry(const struct brokered *call, const struct e
 {
 	struct sbx_request request = { .op = SBX_OP_CREATE,
 				       .is_dir = call->ask->act == SBX_ACT_MKDIR,
+				       .is_link = call->ask->act == SBX_ACT_SYMLINK,
 				       .missing = true,
 				       .size = -1,
 				       .path = entry->path };
@@ -342,10 +343,10 @@ enum launch_served launch_broker_rename(struct brokered *call)
  * The new name may be made, and the file must not gain rights by it. In the same folder, too: rules
  * know names there that Landlock does not.
  */
-static bool may_link(const struct brokered *call, const char *from, const char *to)
+static bool may_link(const struct brokered *call, const char *from, const char *to, bool is_link)
 {
 	struct sbx_request create = {
-		.op = SBX_OP_CREATE, .missing = true, .size = -1, .path = to
+		.op = SBX_OP_CREATE, .is_link = is_link, .missing = true, .size = -1, .path = to
 	};
 	struct sbx_request move = { .op = SBX_OP_RENAME, .size = -1, .path = from, .to = to };
 
@@ -399,7 +400,7 @@ static enum launch_served link_pinned(const struct brokered *call, int fd, const
 		return launch_broker_done(call, refuse_folder(fd, to));
 	if (failed < 0 && (failed != -ELOOP || st.st_nlink))
 		return launch_broker_left(call, failed == -ELOOP ? EXDEV : -failed);
-	if (!may_link(call, failed < 0 ? NULL : from, to->path))
+	if (!may_link(call, failed < 0 ? NULL : from, to->path, S_ISLNK(st.st_mode)))
 		return SERVED_REFUSED;
 	if (failed >= 0 && launch_broker_is_held_in(call, from) &&
 	    launch_broker_is_held_in(call, to->path))

@@ -240,12 +240,14 @@ static int judge_request(struct launch_judge *judge)
 
 int launch_judge_path(struct launch_judge *judge, enum sbx_op op)
 {
-	judge->request = (struct sbx_request){ .op = op,
-					       .is_dir = S_ISDIR(judge->at.mode),
-					       .missing = is_missing(&judge->at),
-					       .unseen = judge->at.unseen,
-					       .size = judge->at.size,
-					       .path = judge->at.path };
+	judge->request =
+		(struct sbx_request){ .op = op,
+				      .is_dir = S_ISDIR(judge->at.mode),
+				      .is_link = op == SBX_OP_CREATE && S_ISLNK(judge->at.mode),
+				      .missing = is_missing(&judge->at),
+				      .unseen = judge->at.unseen,
+				      .size = judge->at.size,
+				      .path = judge->at.path };
 	return judge_request(judge);
 }
 
@@ -348,15 +350,15 @@ bool launch_judge_is_new(const struct launch_judge *judge)
 	return is_missing(&judge->at) && !is_nowhere(&judge->at) && !is_no_name(judge->given);
 }
 
-static int judge_make(const struct call *call, bool folder)
+static int judge_make(const struct call *call, mode_t type)
 {
 	struct launch_judge *judge = call->judge;
 
 	if (!find(call, SBX_RESOLVE_MISSING | SBX_RESOLVE_NOFOLLOW, 0) ||
 	    !launch_judge_is_new(judge) ||
-	    (!folder && judge->given[strlen(judge->given) - 1] == '/'))
+	    (type != S_IFDIR && judge->given[strlen(judge->given) - 1] == '/'))
 		return 0;
-	judge->at.mode = folder ? S_IFDIR : 0;
+	judge->at.mode = type;
 	return launch_judge_path(judge, SBX_OP_CREATE);
 }
 
@@ -367,7 +369,7 @@ static int judge_mknod(const struct call *call)
 	if (type && type != S_IFREG && type != S_IFCHR && type != S_IFBLK && type != S_IFIFO &&
 	    type != S_IFSOCK)
 		return 0;
-	return judge_make(call, false);
+	return judge_make(call, 0);
 }
 
 /* "link/": the kernel removes nothing through a link, whatever it leads to. */
@@ -493,6 +495,7 @@ static int judge_link(const struct call *call)
 		return 0;
 	from = judge->at;
 	judge->at = judge->to;
+	judge->at.mode = from.mode & S_IFMT;
 	refused = launch_judge_path(judge, SBX_OP_CREATE);
 	if (refused) {
 		memcpy(judge->given, judge->given_to, sizeof(judge->given));
@@ -576,11 +579,11 @@ static int judge_act(const struct call *call)
 	case SBX_ACT_TRUNCATE:
 		return judge_truncate(call);
 	case SBX_ACT_MKDIR:
-		return judge_make(call, true);
+		return judge_make(call, S_IFDIR);
 	case SBX_ACT_MKNOD:
 		return judge_mknod(call);
 	case SBX_ACT_SYMLINK:
-		return judge_make(call, false);
+		return judge_make(call, S_IFLNK);
 	case SBX_ACT_UNLINK:
 	case SBX_ACT_RMDIR:
 		return judge_remove(call);

@@ -175,6 +175,28 @@ static void keep_old(struct launch_repos *repos, const struct sbx_image *image,
 	}
 }
 
+/*
+ * What was made in a new repository, where anything may be, must not become a part of an old one. What
+ * a link may not stand for there is not moved there either.
+ */
+static void keep_parts(struct launch_repos *repos, const struct sbx_image *image,
+		       const struct sbx_request *request, struct sbx_verdict *verdict)
+{
+	struct sbx_request link = { .op = SBX_OP_CREATE,
+				    .is_link = true,
+				    .missing = true,
+				    .size = -1,
+				    .path = request->to };
+	struct sbx_verdict held;
+
+	sbx_eval(image, &link, &held);
+	if (held.allowed || !(held.flags & SBX_VERDICT_REPO) || !is_old(repos, request->to) ||
+	    is_old(repos, request->path))
+		return;
+	sbx_refuse(verdict, SBX_CODE_REFER, held.rule);
+	verdict->flags |= SBX_VERDICT_TARGET;
+}
+
 static void eval_new(struct launch_repos *repos, const struct sbx_image *image,
 		     struct sbx_request *request, struct sbx_verdict *verdict)
 {
@@ -193,4 +215,6 @@ void launch_repos_eval(struct launch_repos *repos, const struct sbx_image *image
 	eval_new(repos, image, request, verdict);
 	if (verdict->allowed && request->op == SBX_OP_RENAME && request->is_dir)
 		keep_old(repos, image, request, verdict);
+	if (verdict->allowed && request->op == SBX_OP_RENAME && request->is_dir && request->to)
+		keep_parts(repos, image, request, verdict);
 }

@@ -31,6 +31,7 @@ struct sbx_addr {
 struct sbx_request {
 	enum sbx_op op;
 	bool is_dir; /* what is there, or will be created, is a directory */
+	bool is_link; /* a symbolic link will be created */
 	bool missing; /* nothing is there */
 	bool unseen; /* whether anything is there is not known; only words differ */
 	bool new_repo; /* the repository it belongs to did not exist at start */

@@ -92,17 +92,21 @@ static void refuse_hole(const struct sbx_image *image, uint32_t hole, struct sbx
 
 /*
  * A folder that is moved takes along what rules below it refuse; and what is moved to such a place,
- * or is made there as a link or file, would stand where they refuse to make it bit by bit.
+ * or is made there as a link or file, would stand where they refuse to make it bit by bit. For a link
+ * that is so behind "**", too: where a repository's parts may be, it could lead to any folder.
  */
-static bool check_hole(const struct sbx_image *image, const struct sbx_state *here,
-		       const struct sbx_request *request, struct sbx_verdict *verdict)
+static bool check_hole(struct sbx_walk *walk, const struct sbx_request *request,
+		       struct sbx_verdict *verdict)
 {
 	bool makes = request->op == SBX_OP_CREATE || request->op == SBX_OP_BIND;
-	uint32_t hole = pick_hole(here, request);
+	uint32_t hole;
 
+	if (request->is_link)
+		sbx_note_guards(&walk->here, walk, true);
+	hole = pick_hole(&walk->here, request);
 	if (hole == SBX_NONE || (request->op != SBX_OP_RENAME && !(makes && !request->is_dir)))
 		return true;
-	refuse_hole(image, hole, verdict);
+	refuse_hole(walk->image, hole, verdict);
 	return false;
 }
 
@@ -182,7 +186,7 @@ static void eval_one(const struct sbx_image *image, const struct sbx_request *re
 	if ((op->flags & SBX_OP_IS_ENTRY || request->op == SBX_OP_BIND) &&
 	    !check_parent(&walk.parent, here, request, verdict))
 		return;
-	if (!check_hole(image, here, request, verdict))
+	if (!check_hole(&walk, request, verdict))
 		return;
 	if (here->section != SBX_NONE && !sbx_eval_section(image, request, verdict))
 		return;

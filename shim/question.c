@@ -95,11 +95,12 @@ static bool ask_open(struct shim_question *question, const struct tried *tried, 
 	return ask(question, question->at.is_dir ? SBX_OP_LIST : SBX_OP_READ);
 }
 
-static bool ask_make(struct shim_question *question, const struct tried *tried, bool is_dir)
+static bool ask_make(struct shim_question *question, const struct tried *tried)
 {
 	if (!find(question, tried, false) || !ask(question, SBX_OP_CREATE))
 		return false;
-	question->request.is_dir = is_dir;
+	question->request.is_dir = tried->row->call.act == SBX_ACT_MKDIR;
+	question->request.is_link = tried->row->call.act == SBX_ACT_SYMLINK;
 	return true;
 }
 
@@ -241,10 +242,9 @@ static bool ask_one(struct shim_question *question, const struct tried *tried)
 		return find(question, tried, false) && !question->at.missing &&
 		       ask(question, SBX_OP_DELETE);
 	case SBX_ACT_MKDIR:
-		return ask_make(question, tried, true);
 	case SBX_ACT_MKNOD:
 	case SBX_ACT_SYMLINK:
-		return ask_make(question, tried, false);
+		return ask_make(question, tried);
 	case SBX_ACT_RENAME:
 		return ask_move(question, tried, false);
 	case SBX_ACT_CONNECT:

@@ -59,8 +59,21 @@ for isolate in auto none; do
 	exits 1 "$isolate: a folder does not become a part of a repository"
 	[ ! -e ws/old/.git/modules/lib/hooks ]
 	result $? 'with hooks'
-	inside -- bash -c 'mkdir -p new/.git/modules/lib/hooks && mkdir a && mv a new/.git/modules/a'
+	inside -- ln -s ../../../part old/.git/modules/link
+	exits 1 "$isolate: nor does a link"
+	inside -- bash -c 'ln -s part link; ln -P link old/.git/modules/link'
+	exits 1 "$isolate: nor the second name of one"
+	renames link old/.git/modules/link
+	exits 1 "$isolate: nor one that is moved"
+	[ ! -L ws/old/.git/modules/link ]
+	result $? 'there is none'
+	inside -- bash -c 'mkdir -p new/.git/modules/lib/hooks && mkdir a && mv a new/.git/modules/a && ln -s lib new/.git/modules/b'
 	exits 0 "$isolate: in a new repository they do"
+	inside -- "$PYTHON" -c 'import os
+os.makedirs("newer/.git/modules/lib/hooks")
+os.rename("newer/.git/modules/lib", "newer/.git/modules/lib2")
+os.rename("newer/.git/modules/lib2", "old/.git/modules/lib2")'
+	has err "'newer/.git/modules/lib2' -> 'old/.git/modules/lib2'" "$isolate: and do not move on to an old one"
 
 	inside -- bash -c 'mkdir -p x/sub && echo k >x/sub/key && mv -T x cfg/x'
 	exits 1 "$isolate: what is denied anywhere below a folder does not come there in another"

@@ -62,6 +62,7 @@ static inline void engine_ask(const struct sbx_image *image, const char *cwd, en
 	request.path = answer->at.path;
 	request.to = to ? answer->to.path : NULL;
 	request.is_dir = act == ACT_MKDIR || S_ISDIR(answer->at.mode);
+	request.is_link = act == ACT_SYMLINK;
 	request.missing = !answer->at.mode;
 	if (answer->op == SBX_OP_READ || answer->op == SBX_OP_WRITE)
 		request.size = act == ACT_TRUNCATE ? 0 : answer->at.size;

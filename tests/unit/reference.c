@@ -136,6 +136,29 @@ static bool leads_to(const struct ref_rule *rule, const struct ref_part *path, s
 	return false;
 }
 
+/* Whether a "**" of the rule is open at the path: what follows it may speak anywhere below. */
+static bool is_open(const struct ref_rule *rule, size_t stars, const struct ref_parts *path)
+{
+	for (size_t depth = 0; depth <= path->count; depth++)
+		if (matches(rule->parts.list, stars, path->list, depth))
+			return true;
+	return false;
+}
+
+/*
+ * Whether a link at the path could lead a protection past its place: one that is about a part of a
+ * repository, whatever it is called, and so has a second "**".
+ */
+static bool speaks_of_parts(const struct ref_rule *rule, const struct ref_parts *path)
+{
+	if (rule->kind != SBX_RULE_PROTECT)
+		return false;
+	for (size_t i = 1; i < rule->parts.count; i++)
+		if (is_stars(&rule->parts.list[i]) && is_open(rule, i, path))
+			return true;
+	return false;
+}
+
 /*
  * Whether the rule speaks below the path, by name: what could be anywhere ("**") would still be
  * refused in another place.
@@ -298,7 +321,8 @@ static bool walk(const struct ref_rule *rules, size_t count, const struct sbx_re
 	}
 	for (size_t i = 0; i < count && may_undo(request); i++) {
 		if ((rules[i].flags & SBX_RULE_ABSENT) ||
-		    !reaches_below(&rules[i], parts.list, parts.count))
+		    !(reaches_below(&rules[i], parts.list, parts.count) ||
+		      (request->is_link && speaks_of_parts(&rules[i], &parts))))
 			continue;
 		below[i] = true;
 		note_undone(here, &rules[i]);
@@ -434,15 +458,6 @@ static bool same_folder(const char *a, const char *b)
 		if (!fits(&x.list[i], &y.list[i]))
 			return false;
 	return true;
-}
-
-/* Whether a "**" of the rule is open at the path: what follows it may speak anywhere below. */
-static bool is_open(const struct ref_rule *rule, size_t stars, const struct ref_parts *path)
-{
-	for (size_t depth = 0; depth <= path->count; depth++)
-		if (matches(rule->parts.list, stars, path->list, depth))
-			return true;
-	return false;
 }
 
 /* A folder that leaves the reach of a "**" takes along what the rule refuses in it. */

@@ -766,6 +766,41 @@ static void check_sized_move(void)
 	sbx_free(policy);
 }
 
+/* A link stands for whatever is where it leads. */
+static void check_links(void)
+{
+	static const struct {
+		const char *path, *code;
+		const char *name;
+	} cases[] = {
+		{ "work/l", "allowed", "a link may be made" },
+		{ "work/.git/l", "allowed", "in a repository, too" },
+		{ "work/.git/modules/l", "protected", "but not where parts of one are" },
+		{ "work/.git/modules/a/b/l", "protected", "or may be" },
+		{ "work/.git/hooks", "protected", "nor for one" },
+		{ PRIVATE "/.git/modules/l", "allowed", "it may where nothing is protected" },
+	};
+	struct sbx_policy *policy = load_private(ALONE "[paths]\nwrite = .\n");
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct sbx_request request = { .op = SBX_OP_CREATE,
+					       .is_link = true,
+					       .missing = true,
+					       .size = -1,
+					       .path = place(cases[i].path) };
+		struct sbx_verdict verdict;
+
+		sbx_eval(sbx_policy_image(policy), &request, &verdict);
+		is(sbx_code_name((enum sbx_code)verdict.code), cases[i].code, "%s (%s)",
+		   cases[i].name, cases[i].path);
+		request.is_link = false;
+		sbx_eval(sbx_policy_image(policy), &request, &verdict);
+		is(sbx_code_name((enum sbx_code)verdict.code),
+		   strstr(cases[i].path, "hooks") ? "protected" : "allowed", "and as a file");
+	}
+	sbx_free(policy);
+}
+
 /* Which rule decided: file, line and text of it. */
 static void check_rules(void)
 {
@@ -927,6 +962,7 @@ int main(void)
 	check_rename();
 	check_folder_moves();
 	check_sized_move();
+	check_links();
 	check_rules();
 	check_complain();
 	check_tmp();

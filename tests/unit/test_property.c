@@ -579,6 +579,7 @@ static void random_question(const struct policy *policy, struct question *questi
 
 	*request = (struct sbx_request){ .op = (enum sbx_op)pick(SBX_OP_CONNECT + 1),
 					 .is_dir = chance(30),
+					 .is_link = chance(15),
 					 .new_repo = chance(30),
 					 .size = chance(50) ? -1 : sizes[pick(COUNT(sizes))],
 					 .path = question->path };
