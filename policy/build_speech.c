@@ -153,6 +153,27 @@ static bool add_speeches(struct build *build)
 	return true;
 }
 
+static uint8_t flags_of(struct build *build, const struct sbx_node *node)
+{
+	return node->says == SBX_SAYS_MUCH ? sbx_build_speeches(build)[node->rule].flags
+					   : node->flags;
+}
+
+static uint32_t first_word(struct build *build, const struct sbx_node *node)
+{
+	return node->says == SBX_SAYS_MUCH
+		       ? sbx_build_words(build)[sbx_build_speeches(build)[node->rule].words.first]
+		       : node->rule;
+}
+
+static bool has_protections(const struct build *build)
+{
+	for (size_t i = 0; i < build->draft->rules.count; i++)
+		if (build->draft->rules.list[i].kind == SBX_RULE_PROTECT)
+			return true;
+	return false;
+}
+
 static void add_hole(struct sbx_hole *above, const struct sbx_speech *speech)
 {
 	keep_first(&above->rule, speech->take);
@@ -164,12 +185,14 @@ static void add_hole(struct sbx_hole *above, const struct sbx_speech *speech)
 
 /*
  * Tells every place which rule below it takes something away: to move the place would move what
- * is refused from under the rule. Children stand behind their parents.
+ * is refused from under the rule. What is private is not protected, and must not come to where it
+ * would be. Children stand behind their parents.
  */
 static bool add_holes(struct build *build)
 {
 	size_t count = build->tables[SBX_TABLE_nodes].count;
 	struct sbx_hole *holes = sbx_build_take(build, SBX_TABLE_holes, count);
+	bool protects = has_protections(build);
 
 	if (!holes)
 		return false;
@@ -189,6 +212,8 @@ static bool add_holes(struct build *build)
 				   node->rule);
 		else if (node->says != SBX_RULE_ADD && node->says != SBX_SAYS_NOTHING)
 			keep_first(&above->rule, node->rule);
+		if (protects && flags_of(build, node) & SBX_SPEECH_FREE)
+			keep_first(&above->guard, first_word(build, node));
 	}
 	return true;
 }

@@ -80,7 +80,7 @@ static void refuse_hole(const struct sbx_image *image, uint32_t hole, struct sbx
 {
 	const struct sbx_rule *rule = &sbx_rules(image)[hole];
 
-	if (rule->kind == SBX_RULE_PROTECT)
+	if (rule->kind == SBX_RULE_PROTECT || rule->flags & SBX_RULE_FREE)
 		sbx_refuse(verdict, SBX_CODE_PROTECTED, hole);
 	else if (rule->kind == SBX_RULE_LOCK)
 		sbx_refuse(verdict, SBX_CODE_READ_ONLY, hole);

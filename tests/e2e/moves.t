@@ -95,4 +95,14 @@ os.rename("newer/.git/modules/lib2", "old/.git/modules/lib2")'
 	rm -rf ws/part ws/new
 done
 
+# Private tmp may lie in the workspace, too.
+for isolate in auto none; do
+	fresh
+	mkdir ws/t
+	TMPDIR=$DIR/work/ws/t launch -q --workspace=ws --workdir=ws --isolate="$isolate" -- \
+		bash -c 'mkdir -p $TMPDIR/s/.husky; mv ${TMPDIR%/ws/t*}/ws/t ${TMPDIR%/ws/t*}/ws/u'
+	exits 1 "$isolate: the folder that private tmp lies in is not moved"
+	[ ! -e ws/u ]
+	result $? 'it is where it was'
+done
 finish

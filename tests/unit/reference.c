@@ -145,13 +145,18 @@ static bool is_open(const struct ref_rule *rule, size_t stars, const struct ref_
 	return false;
 }
 
+static bool guards(const struct ref_rule *rule)
+{
+	return rule->kind == SBX_RULE_PROTECT || rule->flags & SBX_RULE_FREE;
+}
+
 /*
  * Whether a link at the path could lead a protection past its place: one that is about a part of a
  * repository, whatever it is called, and so has a second "**".
  */
 static bool speaks_of_parts(const struct ref_rule *rule, const struct ref_parts *path)
 {
-	if (rule->kind != SBX_RULE_PROTECT)
+	if (!guards(rule))
 		return false;
 	for (size_t i = 1; i < rule->parts.count; i++)
 		if (is_stars(&rule->parts.list[i]) && is_open(rule, i, path))
@@ -172,9 +177,22 @@ static bool reaches_below(const struct ref_rule *rule, const struct ref_part *pa
 	return false;
 }
 
-/* To move a folder would take what is in it from under such a rule. */
-static void note_undone(struct place *place, const struct ref_rule *rule)
+static bool has_protections(const struct ref_rule *rules, size_t count)
 {
+	for (size_t i = 0; i < count; i++)
+		if (rules[i].kind == SBX_RULE_PROTECT)
+			return true;
+	return false;
+}
+
+/*
+ * To move a folder would take what is in it from under such a rule; or what is free of protections to
+ * where they hold.
+ */
+static void note_undone(struct place *place, const struct ref_rule *rule, bool protects)
+{
+	if (protects && (rule->flags & SBX_RULE_FREE) && !place->free)
+		place->undone |= 1u << SBX_CODE_PROTECTED;
 	switch (rule->kind) {
 	case SBX_RULE_HIDE:
 	case SBX_RULE_DENY:
@@ -325,7 +343,7 @@ static bool walk(const struct ref_rule *rules, size_t count, const struct sbx_re
 		      (request->is_link && speaks_of_parts(&rules[i], &parts))))
 			continue;
 		below[i] = true;
-		note_undone(here, &rules[i]);
+		note_undone(here, &rules[i], has_protections(rules, count));
 	}
 	return true;
 }
@@ -464,6 +482,7 @@ static bool same_folder(const char *a, const char *b)
 static void leave(const struct ref_rule *rules, size_t count, const struct sbx_request *request,
 		  bool *below, struct ref_answer *answer)
 {
+	bool protects = has_protections(rules, count);
 	struct place lost = { 0 };
 	struct ref_parts from, to;
 	unsigned int codes;
@@ -477,7 +496,7 @@ static void leave(const struct ref_rule *rules, size_t count, const struct sbx_r
 			    is_open(&rules[i], at, &to))
 				continue;
 			below[i] = true;
-			note_undone(&lost, &rules[i]);
+			note_undone(&lost, &rules[i], protects);
 		}
 	}
 	codes = lost.undone | (request->new_repo ? 0 : lost.undone_repo);
@@ -493,7 +512,7 @@ static void enter(const struct ref_rule *rules, size_t count, const struct sbx_r
 		  struct ref_answer *answer)
 {
 	struct place gained = { .free = there->free };
-	bool unguarded = here->free && !there->free;
+	bool unguarded = here->free && !there->free, protects = has_protections(rules, count);
 	struct ref_parts from, to;
 
 	split(request->path, SIZE_MAX, &from);
@@ -502,11 +521,10 @@ static void enter(const struct ref_rule *rules, size_t count, const struct sbx_r
 		for (size_t at = 0; at < rules[i].parts.count; at++) {
 			if ((rules[i].flags & SBX_RULE_ABSENT) ||
 			    !is_stars(&rules[i].parts.list[at]) || !is_open(&rules[i], at, &to) ||
-			    (is_open(&rules[i], at, &from) &&
-			     !(unguarded && rules[i].kind == SBX_RULE_PROTECT)))
+			    (is_open(&rules[i], at, &from) && !(unguarded && guards(&rules[i]))))
 				continue;
 			below[i] = true;
-			note_undone(&gained, &rules[i]);
+			note_undone(&gained, &rules[i], protects);
 		}
 	}
 	if (gained.undone | (request->new_repo ? 0 : gained.undone_repo))

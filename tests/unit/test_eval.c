@@ -801,6 +801,31 @@ static void check_links(void)
 	sbx_free(policy);
 }
 
+/* What is private lies in a folder that may be moved. */
+static void check_private_moves(void)
+{
+	static const char *const codes[] = { "protected", "allowed" };
+	static const char *const protect[] = { "", "protect = no\n" };
+
+	for (size_t i = 0; i < COUNT(codes); i++) {
+		struct sbx_request request = { .op = SBX_OP_RENAME,
+					       .is_dir = true,
+					       .size = -1,
+					       .path = "/run",
+					       .to = "/ran" };
+		struct sbx_verdict verdict;
+		struct sbx_policy *policy;
+		char text[128];
+
+		snprintf(text, sizeof(text), ALONE "%s[paths]\nwrite = /\n", protect[i]);
+		policy = load_private(text);
+		sbx_eval(sbx_policy_image(policy), &request, &verdict);
+		is(sbx_code_name((enum sbx_code)verdict.code), codes[i],
+		   "a folder with private ones in it: %s", codes[i]);
+		sbx_free(policy);
+	}
+}
+
 /* Which rule decided: file, line and text of it. */
 static void check_rules(void)
 {
@@ -963,6 +988,7 @@ int main(void)
 	check_folder_moves();
 	check_sized_move();
 	check_links();
+	check_private_moves();
 	check_rules();
 	check_complain();
 	check_tmp();
