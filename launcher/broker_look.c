@@ -95,7 +95,7 @@ static enum launch_served access_pinned(const struct look *look, int fd)
 static enum launch_served read_pinned(const struct look *look, int fd)
 {
 	char text[PATH_MAX], *name = look->call->judge->at.path;
-	int size = (int)look->call->args[look->row->more];
+	size_t size = (size_t)(int)look->call->args[look->row->more];
 	struct stat st;
 	ssize_t len;
 
@@ -106,9 +106,14 @@ static enum launch_served read_pinned(const struct look *look, int fd)
 	/* We may read more of these than the program may. */
 	if (!strncmp(name, "/proc/", strlen("/proc/")) && launch_target_is_foreign(name))
 		return launch_broker_done(look->call, -EACCES);
-	len = readlinkat(fd, "", text, size < PATH_MAX ? (size_t)size : PATH_MAX);
+	/* Those two are others for us. */
+	len = launch_target_view(look->call->thread, name, text);
+	if (!len)
+		len = readlinkat(fd, "", text, sizeof(text));
 	if (len < 0)
 		return launch_broker_done(look->call, -errno);
+	if ((size_t)len > size)
+		len = (ssize_t)size;
 	return hand_back(look, text, (size_t)len, len);
 }
 

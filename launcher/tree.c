@@ -281,8 +281,11 @@ bool launch_tree_is_below(pid_t root, pid_t pid)
 {
 	struct launch_task task = { .parent = pid };
 
-	/* Bounded, because processes that end meanwhile could make it go round. */
-	for (int depth = 0; depth < 4096 && task.parent > 1; depth++) {
+	/*
+	 * Bounded, because processes that end meanwhile could make it go round. In a PID namespace of its
+	 * own, the supervisor is number 1.
+	 */
+	for (int depth = 0; depth < 4096 && (task.parent > 1 || task.parent == root); depth++) {
 		if (task.parent == root)
 			return depth > 0;
 		if (!read_task(task.parent, &task))

@@ -402,6 +402,43 @@ has err "sbx: Cannot read 'with/large' ($PWD/with/large): file too large (5000 b
 has err 'max_file_bytes = 5000' 'and what would allow it is said'
 rm with/large
 
+# -- /proc tells the program of itself, with processes of its own, too
+file alone.ini '[sandbox]
+include = bash, python, node
+workspace = ./with/ws
+
+[paths]
+hide = ./with/ws/secret
+'
+alone() # COMMAND...
+{
+	launch -q -p alone.ini "--isolate=$isolate" --workdir=with/ws "$@"
+}
+for isolate in full auto none; do
+	alone -- true
+	[ "$STATUS" -eq 0 ] || continue
+	for way in '' --no-shim; do
+		how=", ${way:-with the shim}, isolate = $isolate"
+		alone ${way:+"$way"} -- bash -c 'readlink /proc/self/cwd /proc/$$/cwd; readlink /proc/self/exe; realpath /proc/self/cwd/xenv'
+		says out "$(printf '%s\n' "$HERE/with/ws" "$HERE/with/ws" "$(readlink -f "$(type -P readlink)")" "$HERE/with/ws/xenv")" \
+			"links below /proc are read$how"
+		alone ${way:+"$way"} -- bash -c '{ echo out >/dev/stdout; (echo err >/dev/stderr) 2>&1; echo in | cat /dev/stdin; } | cat'
+		says out "$(printf '%s\n' out err in)" "and followed$how"
+		alone ${way:+"$way"} -- "$PYTHON" -c 'import os; print(os.readlink("/proc/self") == str(os.getpid()), os.stat("/proc/self/").st_ino == os.stat("/proc/%d" % os.getpid()).st_ino)'
+		says out 'True True' "/proc/self is the program's own$how"
+		if [ -n "$(command -v node)" ]; then
+			alone ${way:+"$way"} -- node -p process.execPath
+			says out "$(readlink -f "$(command -v node)")" "node finds itself$how"
+		fi
+		alone ${way:+"$way"} -- bash -c '(exec sleep 5) & readlink /proc/$!/cwd; kill $!'
+		says out "$HERE/with/ws" "a child is looked at$how"
+		alone ${way:+"$way"} -- bash -c 'for who in 1 $PPID; do readlink /proc/$who/cwd /proc/$who/exe /proc/$who/fd/0 /proc/$who/root; done'
+		says out '' "and who is above is not$how"
+		alone ${way:+"$way"} -- bash -c 'cat /proc/self/cwd/secret/f /proc/$$/cwd/secret/f'
+		has err 'No such file' "what is hidden stays so$how"
+	done
+done
+
 # -- hidden in hidden, and shown again
 file policy2.ini '[sandbox]
 include = bash
