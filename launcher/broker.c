@@ -88,16 +88,15 @@ int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX])
 
 	if (len < 0)
 		return len;
+	/* The kernel knows who asks, and what that one may do to other processes. */
+	if (launch_target_is_outside(fd, path))
+		return call->backed ? -ELOOP : -EACCES;
 	if (path[0] != '/' ||
 	    ((size_t)len > mark && !strcmp(path + len - mark, deleted) && !is_called(fd, path)))
 		return -ELOOP;
 	if (!launch_stand_has(call->judge->image, fd, path))
 		return -EACCES;
-	if (strncmp(path, "/proc/", strlen("/proc/")) != 0)
-		return len;
-	if (call->backed)
-		return -ELOOP;
-	return launch_target_is_foreign(path) ? -EACCES : len;
+	return call->backed && !strncmp(path, "/proc/", strlen("/proc/")) ? -ELOOP : len;
 }
 
 /* "/proc/self/fd/5", "/dev/stdin": the caller's descriptor, or -1. */

@@ -68,7 +68,7 @@ int launch_broker_pin(const struct brokered *call, int dir, const char *path, in
 int launch_broker_pin_own(const struct brokered *call, const char *path);
 /*
  * What is pinned by 'fd' is called 'path': the length. -ELOOP: it has no name that rules could be
- * about; -EACCES: it belongs to a process outside.
+ * about; -EACCES: it belongs to a process outside, or lies in another procfs than /proc.
  */
 int launch_broker_name(const struct brokered *call, int fd, char path[PATH_MAX]);
 

@@ -104,7 +104,7 @@ static enum launch_served read_pinned(const struct look *look, int fd)
 	if (!S_ISLNK(st.st_mode))
 		return launch_broker_done(look->call, look->empty ? -ENOENT : -EINVAL);
 	/* We may read more of these than the program may. */
-	if (!strncmp(name, "/proc/", strlen("/proc/")) && launch_target_is_foreign(name))
+	if (launch_target_is_outside(fd, name))
 		return launch_broker_done(look->call, -EACCES);
 	/* Those two are others for us. */
 	len = launch_target_view(look->call->thread, name, text);
@@ -345,6 +345,16 @@ static size_t sift(const struct brokered *call, const char *folder, char *entrie
 	return kept;
 }
 
+/* The one folder of a process whose entries the kernel shows to whom it trusts: not to each who opens it. */
+static bool is_map(int fd, const char *folder)
+{
+	static const char name[] = "/map_files";
+	size_t len = strlen(folder), name_len = sizeof(name) - 1;
+
+	return len > name_len && !strcmp(folder + len - name_len, name) &&
+	       launch_target_is_outside(fd, folder);
+}
+
 /* Of the caller's folder, whose place in the listing is shared. */
 static enum launch_served list_taken(const struct look *look, int fd)
 {
@@ -357,6 +367,8 @@ static enum launch_served list_taken(const struct look *look, int fd)
 
 	if (launch_target_name(fd, folder) < 0)
 		return launch_broker_done(look->call, -EBADF);
+	if (is_map(fd, folder))
+		return launch_broker_done(look->call, -EACCES);
 	if (!strcmp(folder, "/"))
 		folder[0] = '\0';
 	sifts = may_hide_in(look->call->judge->image, folder);

@@ -498,6 +498,9 @@ static enum launch_served open_name(struct opening *opening)
 			      : launch_broker_done(opening->call, opening->pinned);
 	(void)snprintf(opening->name, sizeof(opening->name), "%s", opening->call->judge->at.path);
 	failed = fstat(opening->pinned, &st) < 0 ? -errno : check_name(opening, &st, &refused);
+	/* A name of what is ours alone to read. */
+	if (!failed && launch_target_is_outside(opening->pinned, opening->name))
+		failed = -EACCES;
 	if (!failed)
 		opening->flags = O_RDONLY | (opening->flags & (O_DIRECTORY | O_CLOEXEC));
 	/* The judge says nothing of what only names a file by itself: it was asked as if it were read. */

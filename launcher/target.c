@@ -15,12 +15,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -30,6 +33,7 @@
 #endif
 
 #define PAGE 4096u /* no architecture has smaller ones */
+#define PROC_BLOCK 1024 /* of every file of a procfs, and of few others */
 /* Lines, and bytes: who has more goes by what cannot be told. */
 #define MAPS_MOST 4096
 #define MAPS_BYTES (1u << 20)
@@ -430,6 +434,36 @@ bool launch_target_is_foreign(const char *path)
 	if (end == number || (*end && *end != '/'))
 		return false;
 	return pid <= 0 || pid > INT_MAX || !launch_tree_is_below(getpid(), (pid_t)pid);
+}
+
+/* Two files lie on the same file system. */
+static bool is_beside(int fd, const struct statx *st)
+{
+	struct stat other;
+
+	return fstat(fd, &other) == 0 && major(other.st_dev) == st->stx_dev_major &&
+	       minor(other.st_dev) == st->stx_dev_minor;
+}
+
+/*
+ * What kind of file system it is, a server may have to be asked, which takes its time, or does not answer.
+ * So that is only asked about what looks like a procfs; and what cannot be told is one.
+ */
+bool launch_target_is_outside(int fd, const char *path)
+{
+	bool below = !strncmp(path, "/proc/", strlen("/proc/"));
+	struct statfs system;
+	struct statx st;
+
+	if (below && launch_target_is_foreign(path))
+		return true;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) < 0)
+		return true;
+	if (st.stx_dev_major || st.stx_blksize != PROC_BLOCK)
+		return false;
+	if (fstatfs(fd, &system) == 0 && system.f_type != PROC_SUPER_MAGIC)
+		return false;
+	return !(below || !strcmp(path, "/proc")) || !is_beside(proc, &st);
 }
 
 /* Below /proc, or behind a link of it that only its owner can follow. */

@@ -70,6 +70,12 @@ int launch_target_whole(pid_t thread, int dir, const char *path, char out[2 * PA
 int launch_target_view(pid_t thread, const char *path, char out[PATH_MAX]);
 /* Whether 'path', below /proc, is about a process that is none of the program's. */
 bool launch_target_is_foreign(const char *path);
+/*
+ * Whether what is pinned, and called so, is about such a process, or lies in another procfs than /proc:
+ * a second one, or a part of this one at another place. There, no name tells whose it is; and we may read
+ * and write ourselves, as every process may.
+ */
+bool launch_target_is_outside(int fd, const char *path);
 /* Writes all of it, or -EFAULT or -EPERM. */
 int launch_target_write(pid_t thread, uint64_t at, const void *bytes, size_t size);
 /* What such a descriptor of ours is called now: the length. */
