@@ -142,7 +142,8 @@ bool launch_call_asks(const struct launch_call *call)
 	if (call->verdict != CALL_ARGS)
 		return call->verdict == CALL_REFUSE;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		if (is_about(&rules[i], call) && rules[i].outcome == ARG_REFUSE)
+		if (is_about(&rules[i], call) &&
+		    (rules[i].outcome == ARG_REFUSE || rules[i].outcome == ARG_TELL))
 			return true;
 	return false;
 }

@@ -23,8 +23,9 @@ enum {
 	LAUNCH_NUMBERS = 512, /* every call of syscalls.def has a smaller one */
 };
 
-/* What an ARG row says: one of the first three, or the errno to answer. */
+/* What an ARG row says: one of the first four, or the errno to answer. */
 enum launch_outcome {
+	ARG_TELL = -3, /* allowed; whoever listens is told before */
 	ARG_PRETEND = -2, /* nothing is done, and 0 answered */
 	ARG_REFUSE = -1, /* refused in words where there is a listener, else EPERM */
 	ARG_ALLOW = 0,
@@ -52,7 +53,7 @@ const struct launch_rule *launch_rules(size_t *count);
 
 /*
  * Whether the call, or some uses of it, pass the listening filter only to be refused by whoever
- * listens. Every such call must be notified.
+ * listens, or for it to know of them. Every such call must be notified.
  */
 bool launch_call_asks(const struct launch_call *call);
 /* What to answer such a call. Arguments are registers: no other thread can change them. */

@@ -294,8 +294,11 @@ static bool is_asked(const struct build *build, enum launch_call_index call)
 
 static uint32_t outcome_action(const struct build *build, const struct launch_rule *rule)
 {
-	bool passes = rule->outcome == ARG_ALLOW, refuses = rule->outcome == ARG_REFUSE;
+	bool tells = rule->outcome == ARG_TELL, passes = rule->outcome == ARG_ALLOW || tells;
+	bool refuses = rule->outcome == ARG_REFUSE;
 
+	if (tells && (build->role == NOTIFY || build->role == BOTH))
+		return SECCOMP_RET_USER_NOTIF;
 	if (build->role == NOTIFY)
 		return refuses ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
 	if (refuses && build->role != STANDALONE)

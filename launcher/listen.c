@@ -12,10 +12,12 @@
 #include "signals.h"
 #include "sockets.h"
 #include "target.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -187,7 +189,8 @@ static int judge(const struct launch_listen *listen, enum launch_call_index inde
 
 	if (listen->with.wishes->denied[index])
 		return EPERM;
-	if (outcome == ARG_ALLOW || (outcome == ARG_REFUSE && is_about_own(listen, index, args)))
+	if (outcome == ARG_ALLOW || outcome == ARG_TELL ||
+	    (outcome == ARG_REFUSE && is_about_own(listen, index, args)))
 		return 0;
 	return outcome > 0 ? (int)outcome : EPERM;
 }
@@ -433,6 +436,21 @@ static bool refuse_socket(const struct launch_listen *listen, enum launch_call_i
 	return true;
 }
 
+/* Who will have children that it may not have borne: its own calls say so, or those of a child. */
+static void note_adopter(struct launch_listen *listen, enum launch_call_index index,
+			 const struct seccomp_notif *asked)
+{
+	pid_t process;
+
+	if (index != LAUNCH_CALL_prctl &&
+	    !(index == LAUNCH_CALL_clone && asked->data.args[0] & CLONE_PARENT))
+		return;
+	process = launch_target_process((pid_t)asked->pid);
+	if (index == LAUNCH_CALL_clone)
+		process = launch_task_parent(process);
+	launch_narrow_adopts(&listen->narrow, process);
+}
+
 /* A call whose registers decide. */
 static void serve_call(struct launch_listen *listen, const struct launch_call *call,
 		       enum launch_call_index index, const struct seccomp_notif *asked, bool looks)
@@ -451,6 +469,8 @@ static void serve_call(struct launch_listen *listen, const struct launch_call *c
 		serve_signal(listen, index, asked, args);
 		return;
 	}
+	if (!error)
+		note_adopter(listen, index, asked);
 	if (call && !error && launch_call_is_birth(index)) {
 		serve_birth(listen, asked);
 		return;

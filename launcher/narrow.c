@@ -13,35 +13,68 @@ void launch_narrow_init(struct launch_narrow *narrow, pid_t root, pid_t program)
 }
 
 /* Numbers of processes that have ended are somebody else's by and by: better one too many. */
-static bool is_listed(const struct launch_narrow *narrow, pid_t process)
+static bool has(const struct launch_narrow_set *set, pid_t process)
 {
-	for (size_t i = 0; i < narrow->count; i++)
-		if (narrow->list[i] == process)
+	if (set->full)
+		return true;
+	for (size_t i = 0; i < set->count; i++)
+		if (set->list[i] == process)
 			return true;
 	return false;
 }
 
-static void forget_ended(struct launch_narrow *narrow)
+static void forget_ended(struct launch_narrow_set *set)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < narrow->count; i++)
-		if (launch_task_parent(narrow->list[i]) > 0)
-			narrow->list[kept++] = narrow->list[i];
-	narrow->count = kept;
+	for (size_t i = 0; i < set->count; i++)
+		if (launch_task_parent(set->list[i]) > 0)
+			set->list[kept++] = set->list[i];
+	set->count = kept;
+}
+
+static void add(struct launch_narrow_set *set, pid_t process)
+{
+	if (has(set, process))
+		return;
+	if (set->count == NARROW_MOST)
+		forget_ended(set);
+	if (set->count == NARROW_MOST)
+		set->full = true;
+	else
+		set->list[set->count++] = process;
 }
 
 void launch_narrow_add(struct launch_narrow *narrow, pid_t process)
 {
 	(void)pthread_mutex_lock(&narrow->lock);
 	narrow->any = true;
-	if (narrow->count == NARROW_MOST)
-		forget_ended(narrow);
-	if (narrow->count == NARROW_MOST)
-		narrow->full = true;
-	else if (!is_listed(narrow, process))
-		narrow->list[narrow->count++] = process;
+	add(&narrow->confined, process);
 	(void)pthread_mutex_unlock(&narrow->lock);
+}
+
+void launch_narrow_adopts(struct launch_narrow *narrow, pid_t process)
+{
+	(void)pthread_mutex_lock(&narrow->lock);
+	add(&narrow->adopters, process);
+	(void)pthread_mutex_unlock(&narrow->lock);
+}
+
+static bool is_narrow(const struct launch_narrow *narrow, pid_t at)
+{
+	for (int depth = 0; depth < DEPTH; depth++) {
+		pid_t parent;
+
+		if (has(&narrow->confined, at))
+			return true;
+		if (at == narrow->program)
+			return false;
+		parent = launch_task_parent(at);
+		if (parent <= 1 || parent == narrow->root || has(&narrow->adopters, parent))
+			return true;
+		at = parent;
+	}
+	return true;
 }
 
 bool launch_narrow_has(struct launch_narrow *narrow, pid_t thread)
@@ -52,17 +85,7 @@ bool launch_narrow_has(struct launch_narrow *narrow, pid_t thread)
 	if (!at)
 		return false;
 	(void)pthread_mutex_lock(&narrow->lock);
-	found = narrow->full;
-	for (int depth = 0; !found && depth < DEPTH; depth++) {
-		pid_t parent;
-
-		found = is_listed(narrow, at);
-		if (found || at == narrow->program)
-			break;
-		parent = launch_task_parent(at);
-		found = parent <= 1 || parent == narrow->root;
-		at = parent;
-	}
+	found = is_narrow(narrow, at);
 	(void)pthread_mutex_unlock(&narrow->lock);
 	return found;
 }

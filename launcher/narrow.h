@@ -14,22 +14,32 @@
 
 #define NARROW_MOST 64
 
+struct launch_narrow_set {
+	pid_t list[NARROW_MOST];
+	size_t count;
+	bool full; /* there were too many: it may be anybody */
+};
+
 struct launch_narrow {
 	pthread_mutex_t lock;
 	pid_t root; /* the supervisor */
 	pid_t program; /* its one child that is no orphan */
 	_Atomic bool any; /* false: nobody has, ever */
-	bool full; /* there were too many: it may be anybody */
-	pid_t list[NARROW_MOST];
-	size_t count;
+	struct launch_narrow_set confined;
+	struct launch_narrow_set adopters; /* processes with children that others may have borne */
 };
 
 void launch_narrow_init(struct launch_narrow *narrow, pid_t root, pid_t program);
 /* A thread of this process is about to. */
 void launch_narrow_add(struct launch_narrow *narrow, pid_t process);
 /*
- * Whether a thread may be so confined: it, or one that it descends from. Orphans, whose descent nobody
- * knows, may be, once there was any.
+ * This process is about to adopt: orphans of its descendants (PR_SET_CHILD_SUBREAPER), or a child that
+ * one of its children bears for it (CLONE_PARENT).
+ */
+void launch_narrow_adopts(struct launch_narrow *narrow, pid_t process);
+/*
+ * Whether a thread may be so confined: it, or one that it descends from. Rules are inherited by birth, so
+ * who was adopted, by us as an orphan or by others, may be, once there was any.
  */
 bool launch_narrow_has(struct launch_narrow *narrow, pid_t thread);
 

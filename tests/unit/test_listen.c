@@ -213,12 +213,14 @@ static void try_call(size_t index, const uint64_t args[6])
 	const struct launch_call *call = &launch_calls(&count)[index];
 	bool denied = pair->wishes.denied[index], allowed = pair->wishes.allowed[index];
 	enum launch_outcome outcome = launch_call_judge(call, args);
-	bool refused = denied || is_bad_socket(call, args) || (!allowed && outcome != ARG_ALLOW);
+	bool told = outcome == ARG_TELL;
+	bool refused =
+		denied || is_bad_socket(call, args) || (!allowed && outcome != ARG_ALLOW && !told);
 	uint32_t got = ask(&pair->notify, call->number, args), expected = ALLOWED;
 	bool passes = ask(&pair->base, call->number, args) == ALLOWED;
 
 	if (denied || is_birth(call) || is_governed(call, args) || is_served(call) ||
-	    is_bad_socket(call, args) ||
+	    is_bad_socket(call, args) || told ||
 	    (launch_call_asks(call) && !allowed && outcome == ARG_REFUSE))
 		expected = ASKED;
 	else if (is_gone(call, allowed))
@@ -232,7 +234,7 @@ static void try_call(size_t index, const uint64_t args[6])
 		complain(call, args, "nobody refuses it", got);
 		gaps++;
 	}
-	if (!refused && !is_birth(call) && !is_governed(call, args) && !is_served(call) &&
+	if (!refused && !is_birth(call) && !is_governed(call, args) && !is_served(call) && !told &&
 	    got == ASKED) {
 		complain(call, args, "asked about, although it is allowed", got);
 		questions++;
