@@ -152,8 +152,9 @@ static bool suggest_line(const struct sbx_report *report, const char *path, size
 /* Below /proc/PID, which nobody has twice. */
 static bool is_of_process(const char *path)
 {
-	return is_below(path, "/proc") && path[strlen("/proc")] &&
-	       strchr("0123456789", path[strlen("/proc/")]) && path[strlen("/proc/")];
+	const char *name = path + strlen("/proc/");
+
+	return is_below(path, "/proc") && path[strlen("/proc")] && name[0] >= '0' && name[0] <= '9';
 }
 
 static void suggest_path(const struct sbx_report *report, struct sbx_suggestion *suggestion)
