@@ -292,10 +292,18 @@ static bool is_asked(const struct build *build, enum launch_call_index call)
 				       (call == LAUNCH_CALL_socket && build->wishes->names));
 }
 
+/* What only a network that rules decide takes away. */
+static bool is_free(const struct build *build, const struct launch_rule *rule)
+{
+	return rule->call == LAUNCH_CALL_setsockopt && rule->outcome < 0 && build->wishes &&
+	       !build->wishes->asks_network;
+}
+
 static uint32_t outcome_action(const struct build *build, const struct launch_rule *rule)
 {
-	bool tells = rule->outcome == ARG_TELL, passes = rule->outcome == ARG_ALLOW || tells;
-	bool refuses = rule->outcome == ARG_REFUSE;
+	bool free = is_free(build, rule), tells = rule->outcome == ARG_TELL;
+	bool passes = free || tells || rule->outcome == ARG_ALLOW;
+	bool refuses = !free && rule->outcome == ARG_REFUSE;
 
 	if (tells && (build->role == NOTIFY || build->role == BOTH))
 		return SECCOMP_RET_USER_NOTIF;

@@ -82,6 +82,12 @@ static void put_call_value(const struct launch_refused *call, struct sbx_out *ou
 	sbx_out_shortened(out, call->name, NAME_SHOWN, SBX_ESCAPE_PLAIN);
 }
 
+/* The uses of it that come to a listener's ears pass with mode = full. */
+static bool is_wide(const struct launch_refused *call)
+{
+	return !strcmp(call->name, "setsockopt") && !denied_by(call);
+}
+
 static void put_call_suggestion(const struct launch_refused *call, struct sbx_out *out)
 {
 	const struct sbx_image *image = call->image;
@@ -91,6 +97,8 @@ static void put_call_suggestion(const struct launch_refused *call, struct sbx_ou
 	if (item && (call->how & REPORT_LOOSENABLE || !*base_reason(call))) {
 		sbx_out_str(out, "To allow it, the user can change or remove ");
 		put_item(image, item, out);
+	} else if (is_wide(call)) {
+		sbx_out_str(out, "A line for it would open far more; none is suggested.");
 	} else if (!(call->how & REPORT_LOOSENABLE)) {
 		sbx_out_str(out, "No policy line can allow it.");
 	} else {

@@ -513,6 +513,46 @@ void routed(void)
 			      route, sizeof(route)));
 }
 
+/*
+ * Groups, by TCP sockets: the kernel tells routers of them, in packets that hold the group, and the
+ * sources, that the program chose.
+ */
+void multicast(void)
+{
+	struct sockaddr_in to = four(0xefc00001, 0), from = four(0x7f000005, 0);
+	struct ip_mreq_source old = { .imr_multiaddr = to.sin_addr,
+				      .imr_interface.s_addr = htonl(INADDR_LOOPBACK),
+				      .imr_sourceaddr = from.sin_addr };
+	struct group_req group = { .gr_interface = 1 };
+	struct group_source_req source = { .gsr_interface = 1 };
+	struct sockaddr_in6 to6 = six("ff15::5b78", 0), from6 = six("fc00::7", 0);
+	struct ipv6_mreq old6 = { to6.sin6_addr, 1 };
+	int fd6 = tcp6();
+
+	memcpy(&group.gr_group, &to, sizeof(to));
+	memcpy(&source.gsr_group, &to, sizeof(to));
+	memcpy(&source.gsr_source, &from, sizeof(from));
+	step("four", setsockopt(tcp(), IPPROTO_IP, MCAST_JOIN_GROUP, &group, sizeof(group)));
+	step("four-by-six", setsockopt(fd6, IPPROTO_IP, MCAST_JOIN_GROUP, &group, sizeof(group)));
+	step("source",
+	     setsockopt(tcp(), IPPROTO_IP, MCAST_JOIN_SOURCE_GROUP, &source, sizeof(source)));
+	step("old-source",
+	     setsockopt(tcp(), IPPROTO_IP, IP_ADD_SOURCE_MEMBERSHIP, &old, sizeof(old)));
+	/* the kernel looks at 32 bits of each argument */
+	step("high", syscall(SYS_setsockopt, tcp(), IPPROTO_IP | (1L << 32),
+			     MCAST_JOIN_GROUP | (1L << 32), &group, sizeof(group)));
+	maybe("old",
+	      setsockopt(tcp(), IPPROTO_IP, IP_ADD_MEMBERSHIP, &old, sizeof(struct ip_mreq)));
+	memcpy(&group.gr_group, &to6, sizeof(to6));
+	memcpy(&source.gsr_group, &to6, sizeof(to6));
+	memcpy(&source.gsr_source, &from6, sizeof(from6));
+	step("six", setsockopt(fd6, IPPROTO_IPV6, MCAST_JOIN_GROUP, &group, sizeof(group)));
+	step("six-source",
+	     setsockopt(tcp6(), IPPROTO_IPV6, MCAST_JOIN_SOURCE_GROUP, &source, sizeof(source)));
+	maybe("six-old", setsockopt(tcp6(), IPPROTO_IPV6, IPV6_JOIN_GROUP, &old6, sizeof(old6)));
+	maybe("anycast", setsockopt(tcp6(), IPPROTO_IPV6, IPV6_JOIN_ANYCAST, &old6, sizeof(old6)));
+}
+
 void families(void)
 {
 	static const struct {

@@ -331,23 +331,35 @@ static void test_dumpable(void)
 }
 
 /* IP_OPTIONS; and IPV6_2292RTHDR, IPV6_2292PKTOPTIONS, IPV6_FLOWLABEL_MGR, IPV6_RTHDR. */
-static void test_routes(void)
+static bool is_route(uint64_t level, uint64_t name)
+{
+	return (level == 0 && name == 4) ||
+	       (level == 41 && (name == 5 || name == 6 || name == 32 || name == 57));
+}
+
+/* IP_ADD_MEMBERSHIP to MCAST_MSFILTER; IPV6_JOIN_GROUP, IPV6_JOIN_ANYCAST and their likes. */
+static bool is_group(uint64_t level, uint64_t name)
+{
+	return (level == 0 && name >= 35 && name <= 48) ||
+	       (level == 41 && (name == 20 || name == 21 || name == 27 || name == 28 ||
+				(name >= 42 && name <= 48)));
+}
+
+static void test_options(void)
 {
 	size_t wrong = 0;
 
 	for (uint64_t level = 0; level < 64; level++) {
 		for (uint64_t name = 0; name < 128; name++) {
-			bool route = (level == 0 && name == 4) ||
-				     (level == 41 &&
-				      (name == 5 || name == 6 || name == 32 || name == 57));
+			bool route = is_route(level, name), group = is_group(level, name);
 
 			wrong += ask3(STANDALONE, "setsockopt", 3, HIGH | level, name) !=
-				 (route ? FAILS(EPERM) : ALLOWED);
+				 (route || group ? FAILS(EPERM) : ALLOWED);
 			wrong += ask3(LISTENING, "setsockopt", 3, level, HIGH | name) !=
 				 (route ? FAILS(EPERM) : ALLOWED);
 		}
 	}
-	cmp_ok(wrong, "==", 0, "setsockopt: only source routes are refused");
+	cmp_ok(wrong, "==", 0, "setsockopt: only source routes and groups are refused");
 }
 
 /* Refused whatever the mode is; in silence where it is a probe. */
@@ -386,7 +398,7 @@ static void test_flags(void)
 	test_values("prctl", 0, 0, 4, mm, FAILS(EPERM));
 	test_values("prctl", 0, 5, 256, mm, FAILS(EPERM));
 	test_dumpable();
-	test_routes();
+	test_options();
 	cmp_ok(ask3(STANDALONE, "personality", 0xffffffff, 0, 0), "==", ALLOWED,
 	       "personality: query");
 	cmp_ok(ask3(STANDALONE, "personality", HIGH, 0, 0), "==", ALLOWED,
