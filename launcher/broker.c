@@ -427,9 +427,10 @@ bool launch_broker_backs(const struct launch_broker *broker, enum launch_call_in
 		       ask->act != SBX_ACT_OPEN_HOW &&
 		       (ask->act != SBX_ACT_BIND || broker->ports || !broker->network);
 	flags = args[ask->flags];
-	return broker->landlock &&
-	       (!(flags & O_TRUNC) || flags & O_PATH || (flags & O_ACCMODE) == O_WRONLY ||
-		(flags & O_ACCMODE) == O_RDWR);
+	/* Of the access mode 3 Landlock sees nothing, and of what reads and truncates only the reading. */
+	return broker->landlock && (flags & O_PATH || (flags & O_ACCMODE) == O_WRONLY ||
+				    (flags & O_ACCMODE) == O_RDWR ||
+				    ((flags & O_ACCMODE) == O_RDONLY && !(flags & O_TRUNC)));
 }
 
 struct brokered launch_broker_take(const struct launch_broker *broker, struct launch_judge *judge,

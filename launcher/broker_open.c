@@ -27,7 +27,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define NO_ACCESS 3 /* flags of open() that want no right */
 #define TMPFILE (O_TMPFILE & ~O_DIRECTORY)
 #define TRIES 100 /* against somebody who makes and removes it all the time */
 #define MEMORY 1 /* the device number of null, zero, full, random: nobody waits for these */
@@ -136,7 +135,7 @@ static enum launch_served hand_over(struct opening *opening, int fd)
 	return given == -EALREADY ? SERVED_SENT : launch_broker_done(opening->call, given);
 }
 
-/* What is asked of something that is there. */
+/* What is asked of something that is there. The access mode 3 wants both rights, and gives neither. */
 static uint8_t classes_of(uint64_t flags)
 {
 	uint8_t classes = (flags & O_ACCMODE) == O_WRONLY ? 0 : HOLD_READ;
@@ -459,8 +458,7 @@ static int find(struct opening *opening, enum launch_served *served)
 /* Names a file and opens nothing, for which Landlock wants no right. */
 static bool is_name_only(uint64_t flags)
 {
-	return flags & O_PATH ||
-	       ((flags & O_ACCMODE) == NO_ACCESS && !(flags & (O_CREAT | O_TRUNC | TMPFILE)));
+	return flags & O_PATH;
 }
 
 /* Whether it can be read instead; 'refused': not by the policy. */
@@ -473,7 +471,7 @@ static int check_name(const struct opening *opening, const struct stat *st, bool
 		return -ENOTDIR;
 	if (S_ISLNK(st->st_mode))
 		return -ELOOP;
-	if (!(opening->flags & O_PATH) || !(folder || S_ISREG(st->st_mode)))
+	if (!folder && !S_ISREG(st->st_mode))
 		return -EACCES;
 	*refused = !launch_broker_may_read(opening->call, st, opening->path);
 	return *refused ? -EACCES : 0;

@@ -399,24 +399,25 @@ static void append_quiet(const struct build *build, unsigned int flags)
 }
 
 /*
- * Asks about what truncates a file without opening it for writing: who may write may truncate, and
- * Landlock sees to that; it is not told to look for more (landlock.c).
+ * Asks about what Landlock does not see: what truncates a file without opening it for writing (who may
+ * write may truncate, and Landlock sees to that; it is not told to look for more: landlock.c); and what
+ * opens one for neither reading nor writing, by the access mode 3, which is a descriptor all the same.
  */
-static void append_truncating(struct launch_program *program, unsigned int flags)
+static void append_unseen(struct launch_program *program, unsigned int flags)
 {
 	emit(program, BPF_LD | BPF_W | BPF_ABS, lower_half(flags), 0, 0);
-	emit(program, BPF_JMP | BPF_JSET | BPF_K, O_TRUNC, 0, 5);
-	emit(program, BPF_JMP | BPF_JSET | BPF_K, O_PATH, 4, 0);
-	emit(program, BPF_ALU | BPF_AND | BPF_K, O_ACCMODE, 0, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, O_WRONLY, 2, 0);
-	emit(program, BPF_JMP | BPF_JEQ | BPF_K, O_RDWR, 1, 0);
+	emit(program, BPF_JMP | BPF_JSET | BPF_K, O_PATH, 5, 0);
+	emit(program, BPF_ALU | BPF_AND | BPF_K, O_ACCMODE | O_TRUNC, 0, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, O_TRUNC, 2, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, O_ACCMODE, 1, 0);
+	emit(program, BPF_JMP | BPF_JEQ | BPF_K, O_ACCMODE | O_TRUNC, 0, 1);
 	emit(program, BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF, 0, 0);
 }
 
 static void append_governed(const struct build *build, size_t tail)
 {
 	if (tail >= TAIL_OPEN && build->wishes->metadata)
-		append_truncating(build->program, (unsigned int)(tail - TAIL_OPEN));
+		append_unseen(build->program, (unsigned int)(tail - TAIL_OPEN));
 	if (build->wishes->vouched)
 		append_vouched(build->program);
 	if (tail >= TAIL_OPEN)

@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #define INTERPRETERS 5 /* that the kernel follows */
-#define NOT_OPENED 3 /* flags of open() for which Landlock wants no right at all */
 #define TMPFILE (O_TMPFILE & ~O_DIRECTORY)
 
 static int dir_of(const struct call *call, int8_t arg)
@@ -313,8 +312,7 @@ static int judge_open(const struct call *call, uint64_t flags, uint64_t how)
 
 	if (flags & O_NOFOLLOW || exclusive)
 		find_flags |= SBX_RESOLVE_NOFOLLOW;
-	if (flags & O_PATH || (flags & O_ACCMODE) == NOT_OPENED ||
-	    !find(call, find_flags | SBX_RESOLVE_PLACE, how) || !*judge->given ||
+	if (flags & O_PATH || !find(call, find_flags | SBX_RESOLVE_PLACE, how) || !*judge->given ||
 	    (!is_missing(&judge->at) && is_plainly_allowed(judge, flags)) ||
 	    !find(call, find_flags, how))
 		return 0;

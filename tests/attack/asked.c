@@ -315,7 +315,8 @@ static void forge(long word, int i)
 	step("symlink", with_word(word, SYS_symlink, key, (long)at("secret/s%d", i), 0, 0, 0));
 	step("truncate", with_word(word, SYS_truncate, (long)at("ro/file"), 1, 0, 0, 0));
 	step("trunc", with_word(word, SYS_open, (long)at("ro/file"), O_TRUNC, 0, 0, 0));
-	step("neither", with_word(word, SYS_openat, AT_FDCWD, key, NEITHER | O_TRUNC, 0, 0));
+	step("neither", with_word(word, SYS_openat, AT_FDCWD, key, NEITHER, 0, 0));
+	step("trunc", with_word(word, SYS_openat, AT_FDCWD, key, NEITHER | O_TRUNC, 0, 0));
 	step("how", with_word(word, NR_openat2, AT_FDCWD, (long)at("ro/file"), (long)&how,
 			      sizeof(how), 0));
 	never("execute", with_word(word, SYS_execve, key, 0, 0, 0, 0));

@@ -183,6 +183,23 @@ void trunc_read_only(void)
 	}
 }
 
+/* The access mode that needs no right of Landlock's, and gives a descriptor to ask things of. */
+void opened_for_neither(void)
+{
+	const char *names[] = { "ro/file", "secret/key" };
+	struct open_how how = { .flags = NEITHER };
+
+	for (int i = 0; i < 2; i++) {
+		long name = (long)at("%s", names[i]);
+
+		step("open", do_open(at("%s", names[i]), NEITHER, 0));
+		step("raw", do_call(SYS_openat, AT_FDCWD, name, NEITHER, 0, 0));
+		step("how", do_call(NR_openat2, AT_FDCWD, name, (long)&how, sizeof(how), 0));
+		step("create", do_open(at("%s", names[i]), NEITHER | O_CREAT, 0600));
+	}
+	step("new", do_open(at("secret/new"), NEITHER | O_CREAT, 0600));
+}
+
 /* Another descriptor for the same file, by its name in /proc. */
 static int reopen(int fd, int flags)
 {

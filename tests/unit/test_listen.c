@@ -27,7 +27,7 @@
 #define ALLOWED SECCOMP_RET_ALLOW
 #define ASKED SECCOMP_RET_USER_NOTIF
 #define HIGH UINT64_C(0xa5a5a5a500000000)
-#define VALUES 64 /* of one argument */
+#define VALUES 128 /* of one argument */
 
 /* A policy, its notify filter, and the base filter that goes with it. */
 struct pair {
@@ -656,10 +656,11 @@ static size_t try_words(size_t row, uint64_t flags)
 			args[at] = flags;
 			passes |= (flags & O_PATH) || (quiet && !(flags & writes));
 		}
-		/* Landlock does not look for the right to truncate where we do. */
-		if (pair->wishes.metadata && (at < 0 ? governed[row].truncates
-						     : flags & O_TRUNC && !(flags & O_PATH) &&
-							       how != O_WRONLY && how != O_RDWR))
+		/* Landlock does not look for the right to truncate where we do, nor at mode 3. */
+		if (pair->wishes.metadata &&
+		    (at < 0 ? governed[row].truncates
+			    : !(flags & O_PATH) &&
+				      ((flags & O_TRUNC && how == O_RDONLY) || how == O_ACCMODE)))
 			passes = false;
 		if (governed[row].network && !pair->wishes.asks_network)
 			passes = true;
