@@ -5,10 +5,12 @@
  */
 #include "calls.h"
 
+#include <linux/btrfs.h>
 #include <linux/fs.h>
 #include <linux/fscrypt.h>
 #include <linux/fsverity.h>
 #include <linux/mempolicy.h>
+#include <linux/msdos_fs.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -53,6 +55,10 @@
 #ifndef IPV6_FLOWLABEL_MGR
 #define IPV6_FLOWLABEL_MGR 32 /* in a header that does not go with the C library's */
 #endif
+/* In no header: FS_IOC_SETVERSION as ext4 once called it, and what gives files extents and blocks. */
+#define EXT4_IOC_SETVERSION _IOW('f', 4, long)
+#define EXT4_IOC_MIGRATE _IO('f', 9)
+#define EXT4_IOC_ALLOC_DA_BLKS _IO('f', 12)
 #ifndef CLONE_NEWCGROUP
 #define CLONE_NEWCGROUP 0x02000000
 #endif

@@ -200,6 +200,18 @@ void opened_for_neither(void)
 	step("new", do_open(at("secret/new"), NEITHER | O_CREAT, 0600));
 }
 
+/* What ext4 calls its own: no right to write is needed. */
+void change_version(void)
+{
+	unsigned long version = 7;
+	int fd = must_open(at("ro/file"), O_RDONLY);
+
+	maybe("version", ioctl(fd, _IOW('f', 4, long), &version));
+	maybe("extents", ioctl(fd, _IO('f', 9)));
+	reached("blocks", ioctl(fd, _IO('f', 12)));
+	reached("subvolume", ioctl(fd, _IOC(_IOC_WRITE, 0x94, 14, 4096), NULL));
+}
+
 /* Another descriptor for the same file, by its name in /proc. */
 static int reopen(int fd, int flags)
 {

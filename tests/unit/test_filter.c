@@ -380,7 +380,9 @@ static void test_mempolicy(void)
 static void test_flags(void)
 {
 	static const uint32_t tty[] = { 0x5412, 0x541c, 0 }; /* TIOCSTI, TIOCLINUX */
-	static const uint32_t flags[] = { 0x40086602, 0 }; /* FS_IOC_SETFLAGS */
+	/* FS_IOC_SETFLAGS, EXT4_IOC_SETVERSION */
+	static const uint32_t flags[] = { 0x40086602, 0x40086604, 0 };
+	static const uint32_t ext4[] = { 0x6609, 0x660c, 0 }; /* EXT4_IOC_MIGRATE, _ALLOC_DA_BLKS */
 	static const uint32_t fsx[] = { 0x401c5820, 0 }; /* FS_IOC_FSSETXATTR */
 	static const uint32_t mm[] = { 35, 0 }; /* PR_SET_MM */
 	static const uint32_t own[] = { 0x8901, 0x8902, 0 }; /* FIOSETOWN, SIOCSPGRP */
@@ -392,6 +394,7 @@ static void test_flags(void)
 	test_bits("personality", 0, ~UINT32_C(0x0240000), FAILS(EPERM), FAILS(EPERM));
 	test_values("ioctl", 1, 0x5300, 0x5600, tty, FAILS(EPERM));
 	test_values("ioctl", 1, 0x40086500, 0x40086700, flags, FAILS(EOPNOTSUPP));
+	test_values("ioctl", 1, 0x6500, 0x6700, ext4, FAILS(EOPNOTSUPP));
 	test_values("ioctl", 1, 0x401c5800, 0x401c5900, fsx, FAILS(EOPNOTSUPP));
 	/* 4 is PR_SET_DUMPABLE, which depends on another argument. */
 	test_values("ioctl", 1, 0x8900, 0x8a00, own, FAILS(EPERM));
