@@ -541,11 +541,16 @@ static bool is_ended(struct opening *opening, enum launch_served *served)
 	return true;
 }
 
-/* What the kernel refuses before it looks at any path. */
+/*
+ * What the kernel refuses before it looks at any path; of a mere name it does not look at these flags.
+ * (Before 6.4 it made a file for some of them, and failed then: nobody relies on that.)
+ */
 static bool is_no_open(uint64_t flags)
 {
 	const uint64_t makes_folder = O_CREAT | O_DIRECTORY;
 
+	if (is_name_only(flags))
+		return false;
 	return (flags & makes_folder) == makes_folder ||
 	       (flags & TMPFILE && (!(flags & O_DIRECTORY) || !(flags & O_ACCMODE)));
 }
@@ -597,7 +602,8 @@ enum launch_served launch_broker_open(struct brokered *call, uint64_t flags, mod
 		return call->ask->act == SBX_ACT_OPEN_HOW ? find_only(&opening)
 							  : launch_broker_left(call, EACCES);
 	if (is_no_open(flags))
-		return launch_broker_left(call, EINVAL);
+		return call->broker->hides ? launch_broker_done(call, -EINVAL)
+					   : launch_broker_left(call, EINVAL);
 	if (how & RESOLVE_CACHED && flags & (O_CREAT | O_TRUNC | TMPFILE))
 		return launch_broker_left(call, EAGAIN);
 	if (!launch_broker_serves(call, classes_of(flags) | (flags & O_CREAT ? HOLD_CHANGE : 0)))

@@ -124,6 +124,17 @@ for path in /proc/self/cwd/.env /proc/thread-self/cwd/secret /proc/self/fd/3/.en
 		"$DIR/out" | grep -qvE ': (ENOENT|EBADF|EINVAL)$'
 	result $? "$path: is not there by any call"
 done
+# What no open can have is refused for that, before anybody looks whether something is there.
+for kind in '' --no-shim; do
+	# shellcheck disable=SC2086 # an option
+	cd with/ws && inside $kind -- python3 -c 'import errno, os, sys
+for path in sys.argv[1:]:
+    for flags in (os.O_CREAT | os.O_DIRECTORY, os.O_CREAT | os.O_DIRECTORY | os.O_EXCL, os.O_TMPFILE):
+        try: os.open(path, flags)
+        except OSError as e: print(errno.errorcode[e.errno])' .env secret secret/f secret/none none/x && cd ../.. || exit
+	[ "$(sort -u "$DIR/out")" = EINVAL ] && [ "$(wc -l <"$DIR/out")" -eq 15 ]
+	result $? "${kind:-with the shim}: flags that go with no open tell nothing"
+done
 alike '/proc is seen as by itself' -- "$HERE/bin/looks" "${forms[@]}" 2>/dev/null
 for look in 'readlink /proc/self/exe' 'stat -c %F%N /proc/self/exe /proc/self/fd/0 /dev/stdin' \
 	'test -e /dev/stdin' 'cat <(echo passed)' 'echo x | cat /dev/stdin' 'cat /proc/self/comm' \

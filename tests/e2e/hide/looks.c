@@ -128,8 +128,11 @@ static void opens(int dir)
 				     O_RDWR,
 				     O_RDONLY | O_DIRECTORY,
 				     O_RDONLY | O_NOFOLLOW,
+				     O_ACCMODE,
 				     O_PATH,
-				     O_PATH | O_DIRECTORY };
+				     O_PATH | O_DIRECTORY,
+				     O_PATH | O_DIRECTORY | O_CREAT,
+				     O_PATH | O_TMPFILE };
 	static const uint64_t how[] = { 0,
 					RESOLVE_NO_SYMLINKS,
 					RESOLVE_NO_MAGICLINKS,
