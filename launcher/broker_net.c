@@ -387,9 +387,27 @@ static bool makes_file(const struct wire *wire)
 	       wire->address.len <= sizeof(wire->address.file) && wire->address.file.sun_path[0];
 }
 
+/*
+ * Whether it shares its port with whoever wants to: some of those who connect there come to one, some to
+ * another. The program itself cannot say so (syscalls.def), but may have been given such a socket.
+ */
+static bool shares_port(const struct wire *wire)
+{
+	int shares = 0;
+	socklen_t size = sizeof(shares);
+
+	return wire->domain != AF_UNIX &&
+	       (getsockopt(wire->fd, SOL_SOCKET, SO_REUSEPORT, &shares, &size) < 0 || shares);
+}
+
 static enum launch_served perform_bind(const struct wire *wire)
 {
-	int failed = bind(wire->fd, &wire->address.any, wire->address.len) < 0 ? -errno : 0;
+	const int off = 0;
+	int failed;
+
+	if (wire->type == SOCK_STREAM && shares_port(wire))
+		(void)setsockopt(wire->fd, SOL_SOCKET, SO_REUSEPORT, &off, sizeof(off));
+	failed = bind(wire->fd, &wire->address.any, wire->address.len) < 0 ? -errno : 0;
 
 	return launch_broker_done(wire->call, failed);
 }
@@ -485,7 +503,7 @@ static int perform_listen(const struct wire *wire)
 		return -EACCES;
 	}
 	/* Who is not known cannot be connected to from inside: no harm. */
-	if (servers)
+	if (servers && !shares_port(wire))
 		(void)launch_servers_add(servers, wire->fd, wire->domain);
 	return 0;
 }

@@ -292,11 +292,17 @@ static bool is_asked(const struct build *build, enum launch_call_index call)
 				       (call == LAUNCH_CALL_socket && build->wishes->names));
 }
 
-/* What only a network that rules decide takes away. */
+/* What only a network that rules decide takes away: with a listener, the notify filter does. */
+static bool is_late(const struct launch_rule *rule)
+{
+	return rule->call == LAUNCH_CALL_setsockopt && rule->outcome < 0;
+}
+
+/* Sharing a port matters only where the supervisor binds. */
 static bool is_free(const struct build *build, const struct launch_rule *rule)
 {
-	return rule->call == LAUNCH_CALL_setsockopt && rule->outcome < 0 && build->wishes &&
-	       !build->wishes->asks_network;
+	return is_late(rule) &&
+	       (build->wishes ? !build->wishes->asks_network : rule->outcome == ARG_PRETEND);
 }
 
 static uint32_t outcome_action(const struct build *build, const struct launch_rule *rule)
@@ -304,16 +310,19 @@ static uint32_t outcome_action(const struct build *build, const struct launch_ru
 	bool free = is_free(build, rule), tells = rule->outcome == ARG_TELL;
 	bool passes = free || tells || rule->outcome == ARG_ALLOW;
 	bool refuses = !free && rule->outcome == ARG_REFUSE;
+	bool pretends = !free && rule->outcome == ARG_PRETEND;
 
 	if (tells && (build->role == NOTIFY || build->role == BOTH))
 		return SECCOMP_RET_USER_NOTIF;
-	if (build->role == NOTIFY)
+	if (build->role == NOTIFY && !(pretends && is_late(rule)))
 		return refuses ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
 	if (refuses && build->role != STANDALONE)
 		return build->role == BOTH ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
+	if ((passes || (pretends && is_late(rule))) && is_asked(build, rule->call))
+		return SECCOMP_RET_USER_NOTIF;
 	if (passes)
-		return is_asked(build, rule->call) ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
-	if (rule->outcome == ARG_PRETEND)
+		return SECCOMP_RET_ALLOW;
+	if (pretends)
 		return SECCOMP_RET_ERRNO;
 	return SECCOMP_RET_ERRNO | (refuses ? EPERM : (uint32_t)rule->outcome);
 }
