@@ -390,7 +390,7 @@ void launcher_secrets(void)
 void changed_link(void)
 {
 	wait_for_harness();
-	step("through-link", spill(at("link/key")));
+	step("through-link", spill(at("ro/link/key")));
 }
 
 void replaced_tree(void)

@@ -281,7 +281,7 @@ static void fill_world(struct scene *scene)
 	put_text(scene, text, "");
 	put_text(scene, "home/.bashrc", "# nothing\n");
 	put_text(scene, "linked/key", "no secret\n");
-	if (symlink("linked", scene_at(scene, "link")) < 0)
+	if (symlink("../linked", scene_at(scene, "ro/link")) < 0)
 		BAIL_OUT("no link");
 }
 

@@ -28,14 +28,16 @@ static void above(struct scene *scene)
 	scene_fact(scene, "harness=%d", getpid());
 }
 
+/* One that the program could replace itself would be an error. */
 static void allow_link(struct scene *scene)
 {
-	scene_policy(scene, "write = %s/link\n", scene->world);
+	scene_policy(scene, "write = %s/ro/link\n", scene->world);
 }
 
 static void change_link(struct scene *scene)
 {
-	if (unlink(scene_at(scene, "link")) < 0 || symlink("secret", scene_at(scene, "link")) < 0)
+	if (unlink(scene_at(scene, "ro/link")) < 0 ||
+	    symlink("../secret", scene_at(scene, "ro/link")) < 0)
 		BAIL_OUT("no link");
 }
 
