@@ -354,6 +354,11 @@ static int by_order(const void *left, const void *right)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
+static const char *where(const struct building *b, const struct sbx_item *item, char out[300])
+{
+	return launch_where(b->image, item->file, item->line, out);
+}
+
 /* How much of a name goes into a message. */
 static int shown_len(size_t len)
 {
@@ -378,11 +383,9 @@ static int settle_name(const struct building *b, struct candidate *first, size_t
 			return launch_fail(b->error, EINVAL,
 					   "%s: variable '%.*s' contradicts %s (a line in a "
 					   "stronger file, or on the command line, decides)",
-					   launch_where(b->image, first[i].item->file,
-							first[i].item->line, here),
+					   where(b, first[i].item, here),
 					   shown_len(first->name.len), first->name.text,
-					   launch_where(b->image, first->item->file,
-							first->item->line, there));
+					   where(b, first->item, there));
 	return 0;
 }
 
@@ -428,20 +431,17 @@ static int check(const struct building *b)
 			return launch_fail(b->error, EINVAL,
 					   "%s: variable '%.*s' is sbx's own (choose a name that "
 					   "does not begin with " OWN_PREFIX ")",
-					   launch_where(b->image, c->item->file, c->item->line, at),
-					   shown, name);
+					   where(b, c->item, at), shown, name);
 		if (!c->value)
 			return launch_fail(b->error, ENOENT,
 					   "%s: %s '%.*s' is not in the environment (export it "
 					   "before the start, or take the line out)",
-					   launch_where(b->image, c->item->file, c->item->line, at),
-					   key, shown, name);
+					   where(b, c->item, at), key, shown, name);
 		if (c->origin == FROM_SECRET_FILE && !b->secret_dir)
 			return launch_fail(b->error, EINVAL,
 					   "%s: secret_file '%.*s' has no place to be ('tmp = "
 					   "private' makes one)",
-					   launch_where(b->image, c->item->file, c->item->line, at),
-					   shown, name);
+					   where(b, c->item, at), shown, name);
 	}
 	return 0;
 }
@@ -491,16 +491,17 @@ static int write_secrets(const struct building *b, int dir)
 				   b->secret_dir, strerror(errno));
 	for (size_t i = 0; i < b->count; i++) {
 		const struct candidate *c = &b->list[i];
-		const char *name = c->item ? sbx_str(b->image, c->item->text) : "";
-		int error = c->origin == FROM_SECRET_FILE
-				    ? write_secret(dir, &owner, name, c->value)
-				    : 0;
+		const char *name;
+		int error;
 
+		if (c->origin != FROM_SECRET_FILE)
+			continue;
+		name = sbx_str(b->image, c->item->text);
+		error = write_secret(dir, &owner, name, c->value);
 		if (error)
 			return launch_fail(b->error, -error,
 					   "%s: cannot write secret_file '%.200s': %s",
-					   launch_where(b->image, c->item->file, c->item->line, at),
-					   name, strerror(-error));
+					   where(b, c->item, at), name, strerror(-error));
 	}
 	return 0;
 }
