@@ -66,9 +66,10 @@ $(FUZZ_BINS): private LIBS := -fsanitize=fuzzer
 $(B)/tests/fuzz/fuzz_dns: $(B)/lib/liblaunch.a
 $(B)/tests/fuzz/fuzz_dns: private LIBS := $(B)/lib/libsbx.a $(RESOLV) -fsanitize=fuzzer
 
+# Tests become other users, who must be able to read what they make.
 check: deps ## build and run all tests
-	@$(MAKE) all $(TEST_BINS) $(PROGRAMS) $(HYGIENE_ASAN) $(EXAMPLES)
-	@SBX_BUILD=$(abspath $(B)) SBX_TOP=$(CURDIR) SBX_VARIANT=$(VARIANT) \
+	@umask 022; $(MAKE) all $(TEST_BINS) $(PROGRAMS) $(HYGIENE_ASAN) $(EXAMPLES)
+	@umask 022; SBX_BUILD=$(abspath $(B)) SBX_TOP=$(CURDIR) SBX_VARIANT=$(VARIANT) \
 		prove $(PROVEFLAGS) $(if $(TEST_UNDER),--exec '$(TEST_UNDER)') $(TESTS)
 
 agree: ## AGREE_CASES (200,000) random cases: engine, vouched, notified and masked calls agree
